@@ -1,0 +1,43 @@
+# Python >= 3.11 and make are all that a fresh machine needs: every target sets up what it uses.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export MPLBACKEND := Agg
+
+.PHONY: setup demo test test-all check format bench clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "stopwise needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  --editable '.[dev,plots]'
+	touch $@
+
+demo: setup
+	$(BIN)/python examples/first_look.py
+
+test: setup
+	$(BIN)/python -m pytest -n 2
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/test_families.py tests/test_golden.py \
+	  tests/test_compiled.py
+
+test-all: setup
+	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'
+
+check: setup
+	$(BIN)/ruff format --check src tests bench examples
+	$(BIN)/ruff check src tests bench examples
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff format src tests bench examples
+	$(BIN)/ruff check --fix src tests bench examples
+
+bench: setup
+	$(BIN)/python bench/oracles.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis out

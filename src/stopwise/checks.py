@@ -1,0 +1,106 @@
+"""Refusals at the door: every argument is checked before anything is computed or drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stopwise.errors import BadArgument
+
+Floats = NDArray[np.float64]
+
+
+def finite(name: str, given: Any) -> float:
+    """A finite real number."""
+    if isinstance(given, bool | np.bool_):
+        raise BadArgument(name, given, "a finite number")
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        raise BadArgument(name, given, "a finite number") from None
+    if not math.isfinite(number):
+        raise BadArgument(name, given, "a finite number")
+    return number
+
+
+def positive(name: str, given: Any) -> float:
+    """A finite number above 0."""
+    number = finite(name, given)
+    if number <= 0.0:
+        raise BadArgument(name, given, "a number above 0")
+    return number
+
+
+def not_negative(name: str, given: Any) -> float:
+    """A finite number that is at least 0."""
+    number = finite(name, given)
+    if number < 0.0:
+        raise BadArgument(name, given, "a number of at least 0")
+    return number
+
+
+def whole(name: str, given: Any, least: int) -> int:
+    """A whole number that is at least ``least``."""
+    good = isinstance(given, int | np.integer) and not isinstance(given, bool | np.bool_)
+    if not good or given < least:
+        raise BadArgument(name, given, f"a whole number of at least {least}")
+    return int(given)
+
+
+def vector(name: str, given: ArrayLike, size: int | None = None) -> Floats:
+    """A one-dimensional array of finite numbers, of the given size."""
+    try:
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadArgument(name, given, "a list of finite numbers") from None
+    if array.ndim != 1 or array.size == 0:
+        raise BadArgument(name, given, "a list of finite numbers, not empty")
+    if size is not None and array.size != size:
+        raise BadArgument(name, given, f"{size} numbers, one for each arm; this has {array.size}")
+    if not np.all(np.isfinite(array)):
+        raise BadArgument(name, given, "finite numbers only")
+    return array
+
+
+def matrix(name: str, given: ArrayLike) -> Floats:
+    """A two-dimensional array of finite numbers, with at least one row and one column."""
+    try:
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadArgument(
+            name, given, "a list of rows of finite numbers, all equally long"
+        ) from None
+    if array.ndim != 2 or array.size == 0 or not np.all(np.isfinite(array)):
+        raise BadArgument(name, given, "a list of rows of finite numbers, all equally long")
+    return array
+
+
+def weights(name: str, given: ArrayLike, size: int) -> Floats:
+    """Numbers of at least 0, one for each arm, not all 0."""
+    array = vector(name, given, size)
+    if np.any(array < 0.0) or not np.any(array > 0.0):
+        raise BadArgument(name, given, "numbers of at least 0, not all of them 0")
+    return array
+
+
+def means(given: ArrayLike, size: int, family: Any, closed: bool = False) -> Floats:
+    """Means inside the family's interval; ``closed`` also lets in its ends, as data can give."""
+    from stopwise.families.base import interval
+
+    array = vector("means", given, size)
+    low, high = interval(family)
+    outside = (array < low) | (array > high)
+    if not closed:
+        outside |= (array <= low) | (array >= high)
+    if np.any(outside):
+        brackets = "[]" if closed else "()"
+        arm = int(np.argmax(outside))
+        raise BadArgument(
+            f"means[{arm}]",
+            float(array[arm]),
+            f"means of {family!r} lie in {brackets[0]}{low:g}, {high:g}{brackets[1]}",
+        )
+    return array

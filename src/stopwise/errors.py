@@ -1,0 +1,39 @@
+"""The errors that stopwise raises: one root, and bad arguments are also ``ValueError``."""
+
+
+class StopwiseError(Exception):
+    """Root of every error that stopwise raises on purpose."""
+
+
+class BadArgument(StopwiseError, ValueError):
+    """An argument was refused. The message names it, says what was given and what is allowed."""
+
+    def __init__(self, name: str, given: object, allowed: str, hint: str = "") -> None:
+        self.name, self.given, self.allowed = name, given, allowed
+        super().__init__(f"{name}: got {given!r}; allowed: {allowed}.{' ' + hint if hint else ''}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.name, self.given, self.allowed, str(self)))
+
+
+class NotDefined(StopwiseError, ValueError):
+    """This problem is not solved for this family; the message says why and what to use instead."""
+
+
+class MissingVerb(StopwiseError, TypeError):
+    """A value was used where its type has not registered the verb that is needed."""
+
+    def __init__(self, verb: str, value: object) -> None:
+        kind = type(value).__name__
+        super().__init__(
+            f"{verb}: no implementation for {kind}; register one with @{verb}.register({kind})."
+        )
+
+
+def _rebuild(
+    kind: type[BadArgument], name: str, given: object, allowed: str, text: str
+) -> BadArgument:
+    error = kind.__new__(kind)
+    error.name, error.given, error.allowed = name, given, allowed
+    Exception.__init__(error, text)
+    return error

@@ -1,0 +1,1 @@
+"""Lower bounds and oracle weights that certify themselves."""

@@ -1,0 +1,158 @@
+"""Oracle weights for the (epsilon-)best arm, for any family, in O(K) per iteration.
+
+Answer i against rival j: with w_i = 1 and w_j = z the cost is g_j(z), concave and increasing, with
+closest model (x, x + margin) and slope d(mu_j, x + margin). Let z_j(y) make g_j = y for every rival
+and T(y) = 1 + sum_j z_j(y): the value is max_y y/T(y), attained where y T'(y) = T(y), that is
+
+    S(y) = sum_j r_j = 1   with   r_j = d(mu_i, x_j)/d(mu_j, x_j + margin)
+
+(Garivier & Kaufmann 2016, Theorem 5, which has margin 0). Instead of z the unknown of a rival is x,
+in which everything is explicit: z(x) = (mu_i - x) V(x+m)/(V(x) (x+m - mu_j)). One iteration takes
+Newton's step for all x_j and for y together: the Jacobian is an arrow. In s = 1/y the function
+S^(-1/2) is nearly linear (exactly so for one Gaussian rival), so the step for y is taken there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from stopwise.checks import Floats
+from stopwise.families.base import divergence, interval, variance, variance_slope
+from stopwise.shapes.gap import meeting_point
+from stopwise.verbs import jitable
+
+ITERATIONS = 60
+END = 1e-12  # models keep this relative distance from the end of the interval of means
+
+
+@jitable
+def best_arm_optimum(
+    family: Any, means: Floats, arm: int, margin: float, weights: Floats, state: Floats
+) -> float:
+    """The value of an answer, its weights, and in ``state`` where to start the next time.
+
+    ``state`` holds right - x_j for each rival, where ``right`` is the largest x that any model
+    allows, and y for the answer itself; y = 0 asks for a cold start.
+    """
+    count, mu = means.size, means[arm]
+    for j in range(count):
+        if j != arm and means[j] - margin >= mu:
+            weights[:] = 1.0 / count
+            return 0.0
+    low, high = interval(family)
+    right = min(mu, high - margin)
+    floor = divergence(family, mu, right) if right < mu else 0.0  # what the answer alone pays
+    edge = END * abs(high) if floor > 0.0 else 0.0
+    if not state[arm] > floor:
+        _cold_start(family, means, arm, margin, low, right, floor, state)
+    y, total = state[arm], 1.0
+    gaps, slopes = np.empty(count), np.empty(count)  # g_j and its derivative in right - x_j
+    for _ in range(ITERATIONS):
+        total, mass, linear, bend, worst = 1.0, 0.0, 0.0, 0.0, 0.0
+        for j in range(count):
+            if j == arm:
+                continue
+            x = right - state[j]
+            step, rest = (mu - right) + state[j], (right + margin - means[j]) - state[j]
+            v, u = variance(family, x), variance(family, x + margin)
+            dv, du = variance_slope(family, x), variance_slope(family, x + margin)
+            a, b = divergence(family, mu, x), divergence(family, means[j], x + margin)
+            z = step * u / (v * rest)
+            ratio = a / b
+            gaps[j] = a + z * b
+            slopes[j] = (
+                z * b * (1.0 / step + 1.0 / rest + dv / v - du / u)
+            )  # z' b: log z falls in x
+            steep = (step / v + ratio * rest / u) / b  # the ratio's derivative in right - x
+            total += z
+            weights[j] = z
+            mass += ratio
+            linear += steep * (y - gaps[j]) / slopes[j]
+            bend += steep / slopes[j]
+            worst = max(worst, abs(gaps[j] - y))
+        weights[arm] = 1.0
+        if worst <= 1e-11 * y and (abs(mass - 1.0) <= 1e-11 or y - floor <= 1e-11 * y):
+            break
+        if worst <= 0.5 * (y - floor):  # else let the rivals come closer first
+            y = _next_level(y, floor, mass + linear if mass + linear > 0.0 else mass, bend)
+        for j in range(count):
+            if j != arm:
+                span = right - max(means[j] - margin, low)
+                place = _next_place(state[j], span, (y - gaps[j]) / slopes[j], floor > 0.0)
+                state[j] = max(place, edge)
+    state[arm] = y
+    weights /= total
+    return y / total
+
+
+@jitable
+def _next_level(y: float, floor: float, mass: float, bend: float) -> float:
+    """Newton's step for S(y) = 1, in the variable in which it is nearly linear."""
+    if floor > 0.0:  # 1/S falls like log(y - floor): rivals are pushed to the end of the interval
+        step = mass * (1.0 - mass) / (bend * (y - floor))
+        return floor + (y - floor) * math.exp(min(max(step, -3.0), 3.0))
+    s = 1.0 / y - 2.0 * mass * (1.0 - math.sqrt(mass)) / (y * y * bend)
+    return min(max(1.0 / s, 0.25 * y), 4.0 * y) if s > 0.0 else 4.0 * y
+
+
+@jitable
+def _next_place(place: float, span: float, step: float, logarithmic: bool) -> float:
+    """A step for right - x_j that stays inside (0, span)."""
+    new = place * math.exp(min(max(step / place, -3.0), 3.0)) if logarithmic else place + step
+    return min(max(new, 0.1 * place), place + 0.9 * (span - place), 0.999999 * span)
+
+
+@jitable
+def _cold_start(
+    family: Any,
+    means: Floats,
+    arm: int,
+    margin: float,
+    low: float,
+    right: float,
+    floor: float,
+    state: Floats,
+) -> None:
+    """As for Gaussian arms with the variance half-way: g_j = y at a share y/Y_j of the gap."""
+    least = math.inf
+    for j in range(means.size):
+        if j != arm:
+            left = max(means[j] - margin, low)
+            state[j] = (right - left) * (right - left) / variance(family, 0.5 * (left + right))
+            least = min(least, 0.5 * state[j])
+    y = least / (1.0 + math.sqrt(min(means.size - 1.0, 4.0)))
+    for j in range(means.size):
+        if j != arm:
+            left = max(means[j] - margin, low)
+            state[j] = (right - left) * min(2.0 * y / state[j], 0.75)
+    state[arm] = max(y, 1.1 * floor)
+
+
+@jitable
+def best_arm_upper_bound(
+    family: Any, means: Floats, arm: int, margin: float, weights: Floats
+) -> float:
+    """The most that any arm pays under the natural witness: rival j's closest model, 1/d(mu_j, .).
+
+    That makes all rivals pay the same, 1/sum_j 1/d_j, and the answer S times as much. Where models
+    sit at the end of the interval of means rounding blurs S, so a witness a little inside is tried too.
+    """
+    high = interval(family)[1]
+    best = math.inf
+    for inward in (1.0, 1.001):
+        inverse, ratios = 0.0, 0.0
+        for j in range(means.size):
+            if j != arm:
+                x = meeting_point(family, weights[arm], weights[j], means[arm], means[j], margin)
+                if high < math.inf:
+                    x = high - margin - max(inward * (high - margin - x), END * abs(high))
+                b = divergence(family, means[j], x + margin)
+                inverse += 1.0 / b
+                ratios += divergence(family, means[arm], x) / b
+        best = min(best, max(1.0, ratios) / inverse)
+        if high - margin >= means[arm]:
+            break
+    return best

@@ -1,0 +1,92 @@
+"""The set of oracle weights of an answer, where it is more than a point: its corners.
+
+It is convex: {w : f_c(w) >= D for all cells}. A linear function is pushed as far as it goes over
+the cuts w . d(mu, lambda) >= D known so far; where the cost falls short the closest model is a new
+cut. Directions: more and less of each arm. Corners of a polytope that are extreme in no arm are not
+found; the sets in the paper have none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stopwise.checks import Floats
+from stopwise.oracles.saddle import Saddle
+from stopwise.oracles.witness import payoff_table
+from stopwise.problems.base import Code, add_hessian, cell_count, cost, project
+
+NEAR = 1e-7  # weights closer than this count as one point
+ROUNDS = 30
+
+
+def corners(problem: Any, family: Any, means: Floats, code: Code, saddle: Saddle) -> Floats:
+    """The corners found, one row each; the saddle's own weights if the set is a single point."""
+    if not _has_room(problem, family, means, code, saddle):
+        return saddle.weights[None]
+    cuts = _cuts(problem, family, means, code, saddle.weights)
+    found: list[Floats] = []
+    for direction in [*np.eye(means.size), *-np.eye(means.size)]:
+        corner, cuts = _farthest(problem, family, means, code, saddle, direction, cuts)
+        if corner is not None and all(np.max(np.abs(corner - other)) > NEAR for other in found):
+            found.append(corner)
+    return np.array(found) if found else saddle.weights[None]
+
+
+def _has_room(problem: Any, family: Any, means: Floats, code: Code, saddle: Saddle) -> bool:
+    """Whether some direction leaves the cost of every active cell the same to second order."""
+    arms, weights, closest = means.size, saddle.weights, np.zeros(means.size)
+    rows = [np.ones(arms)]
+    paid = saddle.shares @ payoff_table(family, means, saddle.models)
+    rows += list(np.eye(arms)[paid < saddle.lower * (1.0 - 1e-6)])  # no weight goes to these arms
+    for cell in range(cell_count(problem, code)):
+        value = project(problem, family, weights, means, code, cell, closest)
+        if value <= saddle.lower * (1.0 + 1e-6):
+            curve = np.zeros((arms, arms))
+            add_hessian(problem, family, weights, means, code, cell, closest, 1.0, curve)
+            rows += list(payoff_table(family, means, closest[None]) / saddle.lower)
+            rows += list(curve / saddle.lower)
+    table = np.where(np.isfinite(rows), rows, 0.0)
+    return bool(np.linalg.matrix_rank(table, tol=1e-5) < arms)
+
+
+def _cuts(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> Floats:
+    models = np.zeros((cell_count(problem, code), means.size))
+    for cell in range(len(models)):
+        project(problem, family, weights, means, code, cell, models[cell])
+    return payoff_table(family, means, models)
+
+
+def _farthest(
+    problem: Any,
+    family: Any,
+    means: Floats,
+    code: Code,
+    saddle: Saddle,
+    direction: Floats,
+    cuts: Floats,
+) -> tuple[Floats | None, Floats]:
+    from scipy.optimize import linprog
+
+    value = saddle.lower
+    for _ in range(ROUNDS):
+        usable = cuts[np.all(np.isfinite(cuts), axis=1)]
+        best = linprog(
+            -direction,
+            A_ub=-usable / value,
+            b_ub=np.full(len(usable), -1.0 + 1e-9),
+            A_eq=np.ones((1, means.size)),
+            b_eq=[1.0],
+            method="highs-ds",
+        )
+        if best.status != 0:
+            return None, cuts
+        weights = np.maximum(best.x, 0.0) / np.sum(np.maximum(best.x, 0.0))
+        if abs(direction @ (weights - saddle.weights)) <= NEAR:
+            return None, cuts
+        closest = np.zeros(means.size)
+        if cost(problem, family, weights, means, code, closest) >= value * (1.0 - 2e-9):
+            return weights, cuts
+        cuts = np.concatenate([cuts, _cuts(problem, family, means, code, weights)])
+    return None, cuts

@@ -1,0 +1,197 @@
+"""What an identification problem knows: the verbs, and what follows from them.
+
+A problem is an immutable value. Its answers have a strict order and are coded as short arrays of
+whole numbers, so that compiled code can hold one. The alternative to an answer is a union of
+cells; ``project`` gives the closest model in one of them. A problem registers ``arm_count``,
+``answers``, ``correct_answers``, ``cell_count``, ``project``, ``rank`` and ``events``; the rest has
+defaults.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise.checks import Floats
+from stopwise.errors import BadArgument, MissingVerb, NotDefined
+from stopwise.families.base import convex, divergence, interval
+from stopwise.verbs import verb
+
+Answer = Hashable
+Code = NDArray[np.int64]
+
+
+@verb
+def arm_count(problem: Any) -> int:
+    """K, the number of arms."""
+    raise MissingVerb("arm_count", problem)
+
+
+@verb
+def answers(problem: Any) -> Iterator[Answer]:
+    """The answers, in the problem's strict order (lazily: there may be 2^K of them)."""
+    raise MissingVerb("answers", problem)
+
+
+@verb
+def correct_answers(problem: Any, means: Floats) -> Iterator[Answer]:
+    """i*(mu): the answers that are correct at these means, in order."""
+    raise MissingVerb("correct_answers", problem)
+
+
+@verb
+def encode(problem: Any, answer: Answer) -> Code:
+    """The answer's code: by default its place in the order."""
+    for place, known in enumerate(answers(problem)):
+        if known == answer:
+            return np.array([place], dtype=np.int64)
+    raise unknown_answer(problem, answer)
+
+
+@verb
+def decode(problem: Any, code: Code) -> Answer:
+    """The answer with this code."""
+    for place, answer in enumerate(answers(problem)):
+        if place == code[0]:
+            return answer
+    raise BadArgument("code", code, f"the code of an answer of {problem!r}")
+
+
+@verb
+def cell_count(problem: Any, code: Code) -> int:
+    """How many cells the alternative to this answer has."""
+    raise MissingVerb("cell_count", problem)
+
+
+@verb
+def project(
+    problem: Any,
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    code: Code,
+    cell: int,
+    closest: Floats,
+) -> float:
+    """Write the closest model of one cell into ``closest`` and return its cost."""
+    raise MissingVerb("project", problem)
+
+
+@verb
+def add_hessian(
+    problem: Any,
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    code: Code,
+    cell: int,
+    closest: Floats,
+    scale: float,
+    hessian: Floats,
+) -> None:
+    """Add scale times the second derivative of a cell's cost in the weights.
+
+    By default from differences of the first derivative, which is d(mu_k, closest_k).
+    """
+    count = means.size
+    point = np.zeros(count)
+    for j in range(count):
+        step = 1e-5 * weights[j]
+        if step == 0.0:
+            continue
+        moved = weights.copy()
+        for side in (-1.0, 1.0):
+            moved[j] = weights[j] + side * step
+            project(problem, family, moved, means, code, cell, point)
+            for k in range(count):
+                slope = divergence(family, means[k], point[k])
+                if math.isfinite(slope):
+                    hessian[k, j] += scale * side * slope / (4.0 * step)
+                    hessian[j, k] += scale * side * slope / (4.0 * step)
+
+
+@verb
+def cost(
+    problem: Any, family: Any, weights: Floats, means: Floats, code: Code, closest: Floats
+) -> float:
+    """D(w, mu, not i) and its closest model: the cheapest of the cells."""
+    best, point = math.inf, np.zeros(means.size)
+    closest[:] = means
+    for cell in range(cell_count(problem, code)):
+        value = project(problem, family, weights, means, code, cell, point)
+        if value < best:
+            best = value
+            closest[:] = point
+    return best
+
+
+@verb
+def check(problem: Any, family: Any) -> None:
+    """Refuse a family for which the problem is not solved, or makes no sense."""
+
+
+@verb
+def rank(problem: Any) -> int:
+    """The most arms that a cell, holding the truth when an answer is wrong, constrains."""
+    raise MissingVerb("rank", problem)
+
+
+@verb
+def events(problem: Any) -> int:
+    """How many cells can be to blame for a wrong answer at one truth: the union bound's size."""
+    raise MissingVerb("events", problem)
+
+
+@verb
+def candidates(problem: Any, means: Floats) -> Iterator[Answer]:
+    """Answers among which the oracle answers are sure to be; by default the correct ones."""
+    return correct_answers(problem, means)
+
+
+@verb
+def reach(
+    problem: Any, family: Any, counts: Floats, means: Floats, code: Code, level: float
+) -> float:
+    """The least D(N, mu-hat, mu') over models mu' at which this is an oracle answer.
+
+    Or a lower bound on it, which may look at the level that it will be compared with. By default 0:
+    every answer counts as reachable.
+    """
+    return 0.0
+
+
+def unknown_answer(problem: Any, answer: object) -> BadArgument:
+    """The error for something that is not one of the problem's answers."""
+    listed = []
+    for known in answers(problem):
+        listed.append(repr(known))
+        if len(listed) == 6:
+            listed.append("...")
+            break
+    return BadArgument("answer", answer, f"an answer of {problem!r}: {', '.join(listed)}")
+
+
+def inside(name: str, limit: float, problem: Any, family: Any) -> None:
+    """Refuse a limit that no mean of the family can be on both sides of."""
+    low, high = interval(family)
+    if not low < limit < high:
+        raise BadArgument(
+            name,
+            limit,
+            f"a number inside the interval of means of {family!r}, ({low:g}, {high:g})",
+            f"Otherwise the answer to {problem!r} is known without a sample.",
+        )
+
+
+def needs_convexity(what: str, family: Any) -> None:
+    """Refuse general half-spaces for families whose divergence is not convex in the mean."""
+    if not convex(family):
+        raise NotDefined(
+            f"{what} with {family!r}: d(mu, lambda) is not convex in lambda for this family, so the "
+            "closest model could be a false minimum. Allowed: Gaussian, Bernoulli, Binomial, "
+            "Bounded, Poisson; or cells that bound one arm or compare two."
+        )

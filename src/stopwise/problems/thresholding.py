@@ -1,0 +1,146 @@
+"""Which arms lie at or below a threshold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.checks import Floats, finite, whole
+from stopwise.problems import base
+from stopwise.problems.base import Answer, Code
+from stopwise.shapes.bound import project_bound, weighted_divergence
+from stopwise.verbs import jitable
+
+
+class _Thresholding(NamedTuple):
+    arms: int
+    threshold: float
+
+
+class Thresholding(_Thresholding):
+    """The set of arms with mean at most ``threshold``. Answers: tuples of arms, 2^K of them.
+
+    They are ordered arm by arm from arm 0, low before high, and never enumerated by the library.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, arms: int, threshold: float) -> Thresholding:
+        return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
+
+
+@jitable
+def away(code: Code, arm: int) -> float:
+    """The side of the threshold on which the arm would prove the answer wrong."""
+    return 1.0 if code[arm] == 1 else -1.0
+
+
+@base.arm_count.register(Thresholding)
+def _arm_count(problem: Thresholding) -> int:
+    return problem.arms
+
+
+@base.answers.register(Thresholding)
+def _answers(problem: Thresholding) -> Iterator[Answer]:
+    codes = product((1, 0), repeat=problem.arms)
+    return (tuple(arm for arm, low in enumerate(code) if low) for code in codes)
+
+
+@base.correct_answers.register(Thresholding)
+def _correct_answers(problem: Thresholding, means: Floats) -> Iterator[Answer]:
+    """One answer; an arm on the threshold itself counts as low."""
+    return iter([tuple(int(k) for k in np.flatnonzero(means <= problem.threshold))])
+
+
+@base.encode.register(Thresholding)
+def _encode(problem: Thresholding, answer: Any) -> Code:
+    good = isinstance(answer, tuple) and list(answer) == sorted(set(answer))
+    if not good or not all(arm in range(problem.arms) for arm in answer):
+        raise base.unknown_answer(problem, answer)
+    code = np.zeros(problem.arms, dtype=np.int64)
+    code[list(answer)] = 1
+    return code
+
+
+@base.decode.register(Thresholding)
+def _decode(problem: Thresholding, code: Code) -> Answer:
+    return tuple(int(k) for k in np.flatnonzero(code))
+
+
+@base.cell_count.register(Thresholding)
+def _cell_count(problem: Thresholding, code: Code) -> int:
+    return problem.arms
+
+
+@base.project.register(Thresholding)
+def _project(
+    problem: Thresholding,
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    code: Code,
+    cell: int,
+    closest: Floats,
+) -> float:
+    side = away(code, cell)
+    return project_bound(family, weights, means, cell, side, problem.threshold, closest)
+
+
+@base.add_hessian.register(Thresholding)
+def _add_hessian(
+    problem: Thresholding,
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    code: Code,
+    cell: int,
+    closest: Floats,
+    scale: float,
+    hessian: Floats,
+) -> None:
+    """A bound's cost is linear in the weights."""
+
+
+@base.cost.register(Thresholding)
+def _cost(
+    problem: Thresholding, family: Any, weights: Floats, means: Floats, code: Code, closest: Floats
+) -> float:
+    closest[:] = means
+    best, arm = np.inf, 0
+    for k in range(problem.arms):
+        if away(code, k) * (means[k] - problem.threshold) >= 0.0:
+            return 0.0
+        value = weighted_divergence(family, weights[k], means[k], problem.threshold)
+        if value < best:
+            best, arm = value, k
+    closest[arm] = problem.threshold
+    return best
+
+
+@base.check.register(Thresholding)
+def _check(problem: Thresholding, family: Any) -> None:
+    base.inside("threshold", problem.threshold, problem, family)
+
+
+@base.rank.register(Thresholding)
+def _rank(problem: Thresholding) -> int:
+    return 1
+
+
+@base.events.register(Thresholding)
+def _events(problem: Thresholding) -> int:
+    return problem.arms
+
+
+@base.reach.register(Thresholding)
+def _reach(
+    problem: Thresholding, family: Any, counts: Floats, means: Floats, code: Code, level: float
+) -> float:
+    value = 0.0
+    for k in range(problem.arms):
+        if away(code, k) * (means[k] - problem.threshold) > 0.0:
+            value += weighted_divergence(family, counts[k], means[k], problem.threshold)
+    return value

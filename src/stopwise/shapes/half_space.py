@@ -1,0 +1,222 @@
+"""Cells on one side of a plane: normal . lambda >= offset. Convex families (or a single arm)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from stopwise.checks import Floats
+from stopwise.families.base import (
+    divergence,
+    divergence_curvature,
+    divergence_slope,
+    interval,
+    lower,
+    tilt,
+    upper,
+    variance,
+)
+from stopwise.shapes.bound import total_divergence
+from stopwise.verbs import jitable
+
+
+@jitable
+def only_arm(normal: Floats) -> int:
+    """The arm that alone appears in the normal, or -1."""
+    found = -1
+    for k in range(normal.size):
+        if normal[k] != 0.0:
+            if found >= 0:
+                return -1
+            found = k
+    return found
+
+
+@jitable
+def missing(normal: Floats, offset: float, model: Floats) -> float:
+    """How much normal . model lacks to reach the offset."""
+    total = offset
+    for k in range(normal.size):
+        total -= normal[k] * model[k]
+    return total
+
+
+@jitable
+def project_half_space(
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    normal: Floats,
+    offset: float,
+    closest: Floats,
+) -> float:
+    """The closest model beyond the plane."""
+    closest[:] = means
+    need = missing(normal, offset, means)
+    if need <= 0.0:
+        return 0.0
+    arm = only_arm(normal)
+    if arm >= 0:
+        closest[arm] = offset / normal[arm]
+        return total_divergence(family, weights, means, closest)
+    need = _move_free_arms(family, weights, normal, need, closest)
+    if need <= 0.0:
+        return 0.0
+    _tilt_to_plane(family, weights, means, normal, need, closest)
+    return total_divergence(family, weights, means, closest)
+
+
+@jitable
+def _move_free_arms(
+    family: Any, weights: Floats, normal: Floats, need: float, closest: Floats
+) -> float:
+    """Arms without weight move first, as far as the family allows; returns what is still missing."""
+    low, high = interval(family)
+    for k in range(normal.size):
+        if weights[k] == 0.0 and normal[k] != 0.0 and need > 0.0:
+            end = high if normal[k] > 0.0 else low
+            room = normal[k] * (end - closest[k])
+            closest[k] = closest[k] + need / normal[k] if need < room else end
+            need -= room
+    return need
+
+
+@jitable
+def _tilt_to_plane(
+    family: Any, weights: Floats, means: Floats, normal: Floats, need: float, closest: Floats
+) -> None:
+    """Solve for the multiplier theta: w_k d'(mu_k, lambda_k) = theta a_k, lambda on the plane."""
+    spread, reach = 0.0, 0.0
+    for k in range(means.size):
+        if normal[k] != 0.0 and weights[k] > 0.0:
+            spread += normal[k] * normal[k] * variance(family, means[k]) / weights[k]
+            reach = max(reach, weights[k] / abs(normal[k]))
+    theta = need / spread if spread > 0.0 else reach
+    left, right = 0.0, math.inf
+    for _ in range(200):
+        lack, slope = need, 0.0
+        for k in range(means.size):
+            if normal[k] != 0.0 and weights[k] > 0.0:
+                closest[k] = tilt(family, means[k], theta * normal[k] / weights[k])
+                lack -= normal[k] * (closest[k] - means[k])
+                bend = weights[k] * divergence_curvature(family, means[k], closest[k])
+                slope += normal[k] * normal[k] / bend if bend > 0.0 else 0.0
+        if lack == 0.0:
+            return
+        if lack > 0.0:
+            left = theta
+        else:
+            right = theta
+        new = theta + lack / slope if slope > 0.0 and math.isfinite(lack) else right
+        if not left < new < right:
+            new = 0.5 * (left + right) if right < math.inf else 2.0 * theta
+        if abs(new - theta) <= 1e-16 * theta or new == left or new == right:
+            return
+        theta = new
+
+
+@jitable
+def half_space_optimum(
+    family: Any, means: Floats, normal: Floats, offset: float, weights: Floats
+) -> float:
+    """max over w of the cost, and the maximiser in ``weights``.
+
+    The cell is convex and so is d in lambda, so max and min trade places (Lemma 2 with one model):
+    the value is the least c at which the models with d(mu_k, lambda_k) <= c reach the plane. There
+    every d is c, and w_k d'(mu_k, lambda_k) is proportional to a_k. For Gaussian arms this is the
+    appendix's ((offset - a.mu)/||a||_1)^2/2 with w = |a|/||a||_1.
+    """
+    need = missing(normal, offset, means)
+    if need <= 0.0:
+        weights[:] = 1.0 / means.size
+        return 0.0
+    weights[:] = 0.0
+    arm = only_arm(normal)
+    if arm >= 0:
+        weights[arm] = 1.0
+        return divergence(family, means[arm], offset / normal[arm])
+    reach = 0.0
+    for k in range(means.size):
+        reach += abs(normal[k]) * math.sqrt(2.0 * variance(family, means[k]))
+    root = need / reach if reach > 0.0 else 1.0  # the square root of the value
+    left, right = 0.0, math.inf
+    for _ in range(200):
+        lack, total = need, 0.0
+        for k in range(means.size):
+            if normal[k] == 0.0:
+                continue
+            if normal[k] > 0.0:
+                lam = upper(family, means[k], root * root)
+            else:
+                lam = lower(family, means[k], root * root)
+            lack -= normal[k] * (lam - means[k])
+            steep = divergence_slope(family, means[k], lam)
+            weights[k] = normal[k] / steep if steep != 0.0 else 0.0
+            total += weights[k]
+        if lack > 0.0:
+            left = root
+        else:
+            right = root
+        new = root + lack / (2.0 * root * total) if total > 0.0 and math.isfinite(lack) else right
+        if not left < new < right:
+            new = 0.5 * (left + right) if right < math.inf else 2.0 * root
+        if lack == 0.0 or abs(new - root) <= 1e-15 * root or new == left or new == right:
+            break
+        root = new
+    weights /= total
+    return root * root
+
+
+@jitable
+def add_curved_hessian(
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    closest: Floats,
+    free: Floats,
+    faces: Floats,
+    bend: float,
+    scale: float,
+    hessian: Floats,
+) -> None:
+    """-scale * S P S: S the slopes of d, P the inverse of the bend along the active faces.
+
+    ``free`` marks (1.0) the arms that are not held by a bound; ``faces`` has a row for the gradient of
+    each active constraint; ``bend`` is what a ball's multiplier adds to the second derivative.
+    """
+    count = means.size
+    soft = np.zeros(count)  # the inverse of the Lagrangian's diagonal second derivative
+    steep = np.zeros(count)
+    for k in range(count):
+        if free[k] > 0.0:
+            stiff = weights[k] * divergence_curvature(family, means[k], closest[k]) + bend
+            soft[k] = 1.0 / stiff if stiff > 0.0 else 0.0
+            steep[k] = divergence_slope(family, means[k], closest[k])
+    held = (faces * soft) @ faces.T
+    for m in range(held.shape[0]):
+        held[m, m] += 1e-14 * (1e-300 + np.trace(held))
+    side = np.ascontiguousarray((faces * soft) * steep)
+    correction = side.T @ np.linalg.solve(held, side)
+    for k in range(count):
+        hessian[k, k] -= scale * steep[k] * steep[k] * soft[k]
+    hessian += scale * correction
+
+
+@jitable
+def add_half_space_hessian(
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    normal: Floats,
+    closest: Floats,
+    scale: float,
+    hessian: Floats,
+) -> None:
+    """Zero for one arm (the cost is linear in its weight); else one active face."""
+    if only_arm(normal) >= 0:
+        return
+    free = np.where(normal != 0.0, 1.0, 0.0)
+    faces = np.ascontiguousarray(normal).reshape(1, normal.size)
+    add_curved_hessian(family, weights, means, closest, free, faces, 0.0, scale, hessian)

@@ -1,0 +1,112 @@
+"""One verb, two worlds: dispatch on a value's type in plain Python and in compiled code.
+
+A *verb* is a function that chooses its implementation by the type of its first argument, an
+immutable NamedTuple. In plain Python that is ``functools.singledispatch``; in compiled code the
+same registry answers numba's ``overload``, so that a user's type, registered in the user's own
+script, is inlined into compiled loops. Nothing here imports numba before something is compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+Choose = Callable[..., Any]
+
+_PACKAGE = Path(__file__).parent
+_pending: list[tuple[Callable[..., Any], Choose]] = []
+_foreign: set[str] = set()
+
+
+def verb(default: Callable[..., Any]) -> Any:
+    """Make ``default`` a verb: its body serves every type that registers nothing of its own."""
+    dispatcher = functools.singledispatch(default)
+    plain_register = dispatcher.register
+
+    def register(kind: type, function: Callable[..., Any] | None = None) -> Any:
+        if function is None:
+            return lambda later: register(kind, later)
+        if not function.__module__.startswith("stopwise."):
+            _foreign.add(function.__module__)
+        return plain_register(kind, function)
+
+    dispatcher.register = register  # type: ignore[assignment]
+    _pending.append((dispatcher, lambda *types: dispatcher.dispatch(_python_class(types[0]))))
+    return dispatcher
+
+
+def jitable(function: F) -> F:
+    """Let compiled code call this plain function (it is compiled with its caller)."""
+    _pending.append((function, lambda *_: function))
+    return function
+
+
+def compiled(function: F) -> F:
+    """The function, compiled and cached on disk; itself when compilation is switched off."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return function
+    import numba
+
+    _install()
+    if _foreign:
+        return cast(F, numba.njit(function))
+    with _cache_directory():
+        try:
+            return cast(F, numba.njit(cache=True)(function))
+        except RuntimeError:  # no folder can be written: compile in every process
+            return cast(F, numba.njit(function))
+
+
+def _install() -> None:
+    """Tell numba about every verb and helper declared since the last call."""
+    from numba.extending import overload
+
+    while _pending:
+        function, choose = _pending.pop()
+        overload(function, strict=False)(choose)
+
+
+def _python_class(numba_type: Any) -> type:
+    from numba import types
+
+    if isinstance(numba_type, types.BaseNamedTuple):
+        return cast(type, numba_type.instance_class)  # type: ignore[attr-defined]
+    return object
+
+
+@contextmanager
+def _cache_directory() -> Iterator[None]:
+    """Cache under a folder named by the sources: numba does not see an edit in another file."""
+    from numba.core import config as numba_config
+
+    config: Any = numba_config
+
+    before = config.CACHE_DIR
+    root = before or os.environ.get("STOPWISE_CACHE_DIR") or _user_cache()
+    config.CACHE_DIR = str(Path(root) / "stopwise" / _source_hash())
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before
+
+
+def _user_cache() -> str:
+    if sys.platform == "win32":
+        return os.environ.get("LOCALAPPDATA", str(Path.home()))
+    return os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+
+
+@functools.cache
+def _source_hash() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
