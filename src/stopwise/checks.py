@@ -11,15 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from stopwise.errors import BadArgument
 
 Floats = NDArray[np.float64]
+LARGEST = 1e100  # beyond this squares overflow
 
 
 def finite(name: str, given: Any) -> float:
     """A finite real number."""
-    if isinstance(given, bool | np.bool_):
+    if isinstance(given, bool | np.bool_ | str | bytes):
         raise BadArgument(name, given, "a finite number")
     try:
         number = float(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadArgument(name, given, "a finite number") from None
     if not math.isfinite(number):
         raise BadArgument(name, given, "a finite number")
@@ -50,12 +51,20 @@ def whole(name: str, given: Any, least: int) -> int:
     return int(given)
 
 
+def _array(name: str, given: Any, allowed: str) -> Floats:
+    """Real numbers as an array of floats; text and truth values are not numbers."""
+    try:
+        raw = np.array(given)
+    except (TypeError, ValueError):
+        raise BadArgument(name, given, allowed) from None
+    if raw.dtype.kind not in "iuf" and raw.size:
+        raise BadArgument(name, given, allowed)
+    return raw.astype(np.float64)
+
+
 def vector(name: str, given: ArrayLike, size: int | None = None) -> Floats:
     """A one-dimensional array of finite numbers, of the given size."""
-    try:
-        array = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BadArgument(name, given, "a list of finite numbers") from None
+    array = _array(name, given, "a list of finite numbers")
     if array.ndim != 1 or array.size == 0:
         raise BadArgument(name, given, "a list of finite numbers, not empty")
     if size is not None and array.size != size:
@@ -65,16 +74,29 @@ def vector(name: str, given: ArrayLike, size: int | None = None) -> Floats:
     return array
 
 
+def whole_vector(name: str, given: ArrayLike) -> NDArray[np.int64]:
+    """A one-dimensional array of whole numbers."""
+    array = _array(name, given, "a list of whole numbers")
+    if array.ndim != 1 or not np.all(np.isfinite(array)) or np.any(array != np.floor(array)):
+        raise BadArgument(name, given, "a list of whole numbers")
+    return array.astype(np.int64)
+
+
+def bounds(name: str, given: ArrayLike, size: int) -> Floats:
+    """One number for each arm, infinite where there is no bound."""
+    allowed = f"{size} numbers, infinite where there is no bound"
+    array = _array(name, given, allowed)
+    if array.shape != (size,) or np.any(np.isnan(array)):
+        raise BadArgument(name, given, allowed)
+    return array
+
+
 def matrix(name: str, given: ArrayLike) -> Floats:
     """A two-dimensional array of finite numbers, with at least one row and one column."""
-    try:
-        array = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BadArgument(
-            name, given, "a list of rows of finite numbers, all equally long"
-        ) from None
+    allowed = "a list of rows of finite numbers, all equally long"
+    array = _array(name, given, allowed)
     if array.ndim != 2 or array.size == 0 or not np.all(np.isfinite(array)):
-        raise BadArgument(name, given, "a list of rows of finite numbers, all equally long")
+        raise BadArgument(name, given, allowed)
     return array
 
 
@@ -91,6 +113,8 @@ def means(given: ArrayLike, size: int, family: Any, closed: bool = False) -> Flo
     from stopwise.families.base import interval
 
     array = vector("means", given, size)
+    if np.any(np.abs(array) > LARGEST):
+        raise BadArgument("means", given, f"numbers of at most {LARGEST:g} in size")
     low, high = interval(family)
     outside = (array < low) | (array > high)
     if not closed:

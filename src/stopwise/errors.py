@@ -25,9 +25,27 @@ class MissingVerb(StopwiseError, TypeError):
 
     def __init__(self, verb: str, value: object) -> None:
         kind = type(value).__name__
-        super().__init__(
-            f"{verb}: no implementation for {kind}; register one with @{verb}.register({kind})."
+        message = (
+            f"{verb}: no implementation for {kind}; register one with @{verb}.register({kind})"
         )
+        if isinstance(value, type):
+            message = (
+                f"{verb}: got the type {value.__name__}; give a value of it: {value.__name__}(...)"
+            )
+        elif isinstance(value, str):
+            message = (
+                f"{verb}: got the text {value!r}; give a value such as BestArm(4) or Bernoulli()"
+            )
+        super().__init__(f"{message} (verbs: stopwise.families.base, stopwise.problems.base).")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_plain, (str(self),)
+
+
+def _rebuild_plain(text: str) -> MissingVerb:
+    error = MissingVerb.__new__(MissingVerb)
+    Exception.__init__(error, text)
+    return error
 
 
 def _rebuild(

@@ -17,7 +17,13 @@ from stopwise.checks import Floats
 from stopwise.errors import BadArgument
 from stopwise.families import Gaussian
 from stopwise.oracles.bound import worst_mixture
-from stopwise.oracles.solve import Solution, degenerate, find_witness, solution
+from stopwise.oracles.solve import (
+    Solution,
+    degenerate,
+    find_witness,
+    solution,
+    weight_vertices,
+)
 from stopwise.oracles.witness import payoff_table
 from stopwise.problems import base
 from stopwise.problems.base import Answer
@@ -43,7 +49,6 @@ class AnswerValue:
 
     value: float
     weights: Floats
-    vertices: Floats
     gap: float
     status: str
 
@@ -121,15 +126,22 @@ class Oracle:
                 code = base.encode(self.problem, answer)
                 self._solutions[answer] = solution(self.problem, self.family, self.means, code)
             each = self._solutions[answer]
-            found[answer] = AnswerValue(
-                each.value, each.weights, each.vertices, each.gap, each.status
-            )
+            found[answer] = AnswerValue(each.value, each.weights, each.gap, each.status)
         return found
 
-    @property
+    @cached_property
     def vertices(self) -> tuple[Floats, ...]:
         """For each oracle answer the corners of its set of oracle weights, one row each."""
-        return tuple(self._solutions[answer].vertices for answer in self.answers)
+        return tuple(
+            weight_vertices(
+                self.problem,
+                self.family,
+                self.means,
+                base.encode(self.problem, answer),
+                self._solutions[answer],
+            )
+            for answer in self.answers
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON (an infinite time becomes None)."""
@@ -191,6 +203,10 @@ def _prepare(problem: Any, means: ArrayLike, family: Any, closed: bool = False) 
     arms = base.arm_count(problem)
     array = checks.means(means, arms, family, closed)
     base.check(problem, family)
+    if not closed and not base.is_model(problem, array):
+        raise BadArgument(
+            "means", array.tolist(), f"means among the possible models of {problem!r}"
+        )
     return array
 
 
@@ -292,6 +308,8 @@ def track_and_stop_bound(
     nodes: int = 2000,
 ) -> Bound:
     """Theorem 5: the worst 1/D(w, mu) over the convex hull of the oracle weights."""
+    checks.not_negative("tolerance", tolerance)
+    checks.whole("nodes", nodes, least=1)
     found = oracle(problem, means, family)
     if found.value == 0.0:
         return Bound(math.inf, math.inf, found.weights[0], math.inf)
@@ -325,6 +343,8 @@ def reachable_answers(
     mu = _prepare(problem, means, family, closed=True)
     n = checks.weights("counts", counts, mu.size)
     top = checks.not_negative("level", level)
+    if limit is not None:
+        limit = checks.whole("limit", limit, least=0)
     reachable = (
         answer
         for answer in base.answers(problem)

@@ -46,4 +46,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from stopwise.cli.main import main as run  # not this copy of the module: verbs register there
+
+    run()

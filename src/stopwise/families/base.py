@@ -155,7 +155,7 @@ def inverse(family: Any, mu: float, level: float, side: float) -> float:
             near = x
         slope = divergence_slope(family, mu, x)
         y = x - excess / slope if math.isfinite(slope) and math.isfinite(excess) else far
-        if not (y - near) * (y - far) < 0.0:
+        if not min(near, far) < y < max(near, far):
             y = 0.5 * (near + far) if math.isfinite(far) else mu + 2.0 * (x - mu)
         if abs(y - x) <= 1e-16 * abs(y) or not math.isfinite(y):
             return y

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.families import base
+from stopwise.values import value
 from stopwise.verbs import jitable
 
 
+@value
 class Bernoulli(NamedTuple):
     """Success or failure, with the success probability as mean in (0, 1)."""
 

@@ -10,12 +10,14 @@ import numpy as np
 from stopwise.checks import whole
 from stopwise.families import base
 from stopwise.families.bernoulli import binary_divergence, binary_tilt
+from stopwise.values import value
 
 
 class _Binomial(NamedTuple):
     trials: int
 
 
+@value
 class Binomial(_Binomial):
     """Successes among ``trials`` coins: the mean lies in (0, trials)."""
 

@@ -11,6 +11,7 @@ from stopwise.checks import finite
 from stopwise.errors import BadArgument
 from stopwise.families import base
 from stopwise.families.bernoulli import binary_divergence, binary_tilt
+from stopwise.values import value
 
 
 class _Bounded(NamedTuple):
@@ -18,6 +19,7 @@ class _Bounded(NamedTuple):
     high: float
 
 
+@value
 class Bounded(_Bounded):
     """Any distribution on [low, high], judged by the Bernoulli divergence of its rescaled mean.
 

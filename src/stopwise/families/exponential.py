@@ -9,8 +9,10 @@ import numpy as np
 
 from stopwise.families import base
 from stopwise.families.gamma import scale_divergence
+from stopwise.values import value
 
 
+@value
 class Exponential(NamedTuple):
     """Exponential rewards with mean in (0, infinity): V = mu^2."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from stopwise.checks import positive
 from stopwise.families import base
+from stopwise.values import value
 from stopwise.verbs import jitable
 
 
@@ -16,6 +17,7 @@ class _Gamma(NamedTuple):
     shape: float
 
 
+@value
 class Gamma(_Gamma):
     """Gamma rewards with known ``shape`` and mean in (0, infinity): V = mu^2/shape."""
 

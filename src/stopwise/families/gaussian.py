@@ -9,12 +9,14 @@ import numpy as np
 
 from stopwise.checks import positive
 from stopwise.families import base
+from stopwise.values import value
 
 
 class _Gaussian(NamedTuple):
     variance: float
 
 
+@value
 class Gaussian(_Gaussian):
     """Normal rewards with known ``variance``: d = (mu - lambda)^2 / (2 variance)."""
 

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.families import base
+from stopwise.values import value
 
 
+@value
 class Geometric(NamedTuple):
     """Trials up to and with the first success: values 1, 2, ..., mean in (1, infinity)."""
 

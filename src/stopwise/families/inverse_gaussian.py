@@ -9,12 +9,14 @@ import numpy as np
 
 from stopwise.checks import positive
 from stopwise.families import base
+from stopwise.values import value
 
 
 class _InverseGaussian(NamedTuple):
     shape: float
 
 
+@value
 class InverseGaussian(_InverseGaussian):
     """Inverse Gaussian rewards with known ``shape``: V = mu^3/shape, mean in (0, infinity).
 

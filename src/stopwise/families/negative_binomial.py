@@ -9,12 +9,14 @@ import numpy as np
 
 from stopwise.checks import positive
 from stopwise.families import base
+from stopwise.values import value
 
 
 class _NegativeBinomial(NamedTuple):
     successes: float
 
 
+@value
 class NegativeBinomial(_NegativeBinomial):
     """Failures before the given number of ``successes``: V = mu + mu^2/successes."""
 

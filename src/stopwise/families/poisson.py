@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.families import base
+from stopwise.values import value
 
 
+@value
 class Poisson(NamedTuple):
     """Poisson counts with mean in (0, infinity)."""
 

@@ -46,7 +46,7 @@ def best_arm_optimum(
     right = min(mu, high - margin)
     floor = divergence(family, mu, right) if right < mu else 0.0  # what the answer alone pays
     edge = END * abs(high) if floor > 0.0 else 0.0
-    if not state[arm] > floor:
+    if not _warm(means, arm, margin, low, right, floor, state):
         _cold_start(family, means, arm, margin, low, right, floor, state)
     y, total = state[arm], 1.0
     gaps, slopes = np.empty(count), np.empty(count)  # g_j and its derivative in right - x_j
@@ -86,6 +86,19 @@ def best_arm_optimum(
     state[arm] = y
     weights /= total
     return y / total
+
+
+@jitable
+def _warm(
+    means: Floats, arm: int, margin: float, low: float, right: float, floor: float, state: Floats
+) -> bool:
+    """Whether a kept state is a point from which these means can be solved."""
+    if not state[arm] > floor:
+        return False
+    for j in range(means.size):
+        if j != arm and not 0.0 < state[j] < 0.999 * (right - max(means[j] - margin, low)):
+            return False
+    return True
 
 
 @jitable

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from stopwise.checks import Floats
-from stopwise.oracles.saddle import Saddle
 from stopwise.oracles.witness import payoff_table
 from stopwise.problems.base import Code, add_hessian, cell_count, cost, project
 
@@ -21,32 +20,32 @@ NEAR = 1e-7  # weights closer than this count as one point
 ROUNDS = 30
 
 
-def corners(problem: Any, family: Any, means: Floats, code: Code, saddle: Saddle) -> Floats:
-    """The corners found, one row each; the saddle's own weights if the set is a single point."""
-    if not _has_room(problem, family, means, code, saddle):
-        return saddle.weights[None]
-    cuts = _cuts(problem, family, means, code, saddle.weights)
+def corners(problem: Any, family: Any, means: Floats, code: Code, solved: Any) -> Floats:
+    """The corners found, one row each; the solver's own weights if the set is a single point."""
+    if not _has_room(problem, family, means, code, solved):
+        return solved.weights[None]
+    cuts = _cuts(problem, family, means, code, solved.weights)
     found: list[Floats] = []
     for direction in [*np.eye(means.size), *-np.eye(means.size)]:
-        corner, cuts = _farthest(problem, family, means, code, saddle, direction, cuts)
+        corner, cuts = _farthest(problem, family, means, code, solved, direction, cuts)
         if corner is not None and all(np.max(np.abs(corner - other)) > NEAR for other in found):
             found.append(corner)
-    return np.array(found) if found else saddle.weights[None]
+    return np.array(found) if found else solved.weights[None]
 
 
-def _has_room(problem: Any, family: Any, means: Floats, code: Code, saddle: Saddle) -> bool:
+def _has_room(problem: Any, family: Any, means: Floats, code: Code, solved: Any) -> bool:
     """Whether some direction leaves the cost of every active cell the same to second order."""
-    arms, weights, closest = means.size, saddle.weights, np.zeros(means.size)
+    arms, weights, closest = means.size, solved.weights, np.zeros(means.size)
     rows = [np.ones(arms)]
-    paid = saddle.shares @ payoff_table(family, means, saddle.models)
-    rows += list(np.eye(arms)[paid < saddle.lower * (1.0 - 1e-6)])  # no weight goes to these arms
+    paid = solved.shares @ payoff_table(family, means, solved.models)
+    rows += list(np.eye(arms)[paid < solved.lower * (1.0 - 1e-6)])  # no weight goes to these arms
     for cell in range(cell_count(problem, code)):
         value = project(problem, family, weights, means, code, cell, closest)
-        if value <= saddle.lower * (1.0 + 1e-6):
+        if value <= solved.lower * (1.0 + 1e-6):
             curve = np.zeros((arms, arms))
             add_hessian(problem, family, weights, means, code, cell, closest, 1.0, curve)
-            rows += list(payoff_table(family, means, closest[None]) / saddle.lower)
-            rows += list(curve / saddle.lower)
+            rows += list(payoff_table(family, means, closest[None]) / solved.lower)
+            rows += list(curve / solved.lower)
     table = np.where(np.isfinite(rows), rows, 0.0)
     return bool(np.linalg.matrix_rank(table, tol=1e-5) < arms)
 
@@ -63,13 +62,13 @@ def _farthest(
     family: Any,
     means: Floats,
     code: Code,
-    saddle: Saddle,
+    solved: Any,
     direction: Floats,
     cuts: Floats,
 ) -> tuple[Floats | None, Floats]:
     from scipy.optimize import linprog
 
-    value = saddle.lower
+    value = solved.lower
     for _ in range(ROUNDS):
         usable = cuts[np.all(np.isfinite(cuts), axis=1)]
         best = linprog(
@@ -83,7 +82,7 @@ def _farthest(
         if best.status != 0:
             return None, cuts
         weights = np.maximum(best.x, 0.0) / np.sum(np.maximum(best.x, 0.0))
-        if abs(direction @ (weights - saddle.weights)) <= NEAR:
+        if abs(direction @ (weights - solved.weights)) <= NEAR:
             return None, cuts
         closest = np.zeros(means.size)
         if cost(problem, family, weights, means, code, closest) >= value * (1.0 - 2e-9):

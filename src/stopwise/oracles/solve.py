@@ -14,11 +14,12 @@ from stopwise.oracles.closed_forms import models, optimise, upper_bound, vertice
 from stopwise.oracles.saddle import solve_saddle
 from stopwise.oracles.witness import mix, payoff_table
 from stopwise.problems import Product
-from stopwise.problems.base import Code, cell_count, cost, decode
+from stopwise.problems.base import Code, cost
 from stopwise.problems.product import factors
 from stopwise.verbs import compiled, verb
 
 TOLERANCE = 1e-6  # a certified relative gap above this is reported as "inexact"
+EXACT = 1e-9  # what a closed form must certify to be called "exact"
 COMPILE_FROM = 200  # arms from which compiling a closed form pays
 
 
@@ -29,7 +30,6 @@ class Solution(NamedTuple):
     lower: float
     upper: float
     weights: Floats
-    vertices: Floats
     status: str  # "exact" | "converged" | "inexact" | "degenerate"
     models: Floats | None = None
     shares: Floats | None = None
@@ -42,7 +42,7 @@ class Solution(NamedTuple):
 
 def degenerate(arms: int) -> Solution:
     """The means lie in the alternative: D = 0 and all weights are optimal; uniform ones are given."""
-    return Solution(0.0, 0.0, 0.0, np.full(arms, 1.0 / arms), np.eye(arms), "degenerate")
+    return Solution(0.0, 0.0, 0.0, np.full(arms, 1.0 / arms), "degenerate")
 
 
 @verb
@@ -57,15 +57,21 @@ def solution(problem: Any, family: Any, means: Floats, code: Code) -> Solution:
     closest = np.zeros(means.size)
     lower = float(_quick(cost, means.size)(problem, family, weights, means, code, closest))
     upper = float(_bound(problem, family, means, code, weights))
-    corners = vertices(problem, family, means, code, weights)
-    found = Solution(value, lower, upper, weights, corners, "exact")
-    return found if found.gap <= TOLERANCE else found._replace(status="inexact")
+    found = Solution(value, lower, upper, weights, "exact")
+    if found.gap <= EXACT and abs(value - lower) <= EXACT * upper:
+        return found
+    # rounding spoilt the closed form (models at the very end of the family's interval)
+    return generic_solution(problem, family, means, code)
+
+
+def _judged(found: Solution) -> Solution:
+    """Say so where the certified bounds are too far apart, or contradict each other."""
+    sound = abs(found.upper - found.lower) <= TOLERANCE * found.upper
+    return found if sound else found._replace(status="inexact")
 
 
 def generic_solution(problem: Any, family: Any, means: Floats, code: Code) -> Solution:
     """Solve for one answer by the generic saddle-point solver, whatever closed form there is."""
-    from stopwise.oracles.face import corners
-
     closest = np.zeros(means.size)
     uniform = np.full(means.size, 1.0 / means.size)
     if cost(problem, family, uniform, means, code, closest) == 0.0:
@@ -76,12 +82,11 @@ def generic_solution(problem: Any, family: Any, means: Floats, code: Code) -> So
         saddle.lower,
         saddle.upper,
         saddle.weights,
-        corners(problem, family, means, code, saddle),
         "converged",
         saddle.models,
         saddle.shares,
     )
-    return found if found.gap <= TOLERANCE else found._replace(status="inexact")
+    return _judged(found)
 
 
 @solution.register(Product)
@@ -99,20 +104,40 @@ def _product_solution(problem: Product, family: Any, means: Floats, code: Code) 
         return 1.0 / sum(1.0 / pick(part) for part, _ in parts)
 
     value = combine(lambda part: part.value)
-    spread = [
-        [_lift(corner * value / part.value, group, arms) for corner in part.vertices]
-        for part, group in parts
-    ]
-    corners = np.array([np.sum(pick, axis=0) for pick in itertools.product(*spread)])
     weights = sum(_lift(part.weights * value / part.value, group, arms) for part, group in parts)
     return Solution(
         value,
         combine(lambda part: part.lower),
         combine(lambda part: part.upper),
         np.asarray(weights),
-        corners,
         max((part.status for part, _ in parts), key=("exact", "converged", "inexact").index),
     )
+
+
+def weight_vertices(
+    problem: Any, family: Any, means: Floats, code: Code, solved: Solution
+) -> Floats:
+    """The corners of an answer's set of oracle weights, one row each."""
+    if solved.value == 0.0:
+        return np.eye(means.size)  # every weight vector is optimal
+    if isinstance(problem, Product):
+        return _product_vertices(problem, family, means, code, solved)
+    if solved.models is None:
+        return np.asarray(vertices(problem, family, means, code, solved.weights))
+    from stopwise.oracles.face import corners
+
+    return corners(problem, family, means, code, solved)
+
+
+def _product_vertices(
+    problem: Product, family: Any, means: Floats, code: Code, solved: Solution
+) -> Floats:
+    spread = []
+    for part, group, share in factors(problem, code):
+        inner = solution(part, family, means[group], share)
+        rows = weight_vertices(part, family, means[group], share, inner)
+        spread.append([_lift(row * solved.value / inner.value, group, means.size) for row in rows])
+    return np.array([np.sum(pick, axis=0) for pick in itertools.product(*spread)])
 
 
 def _lift(values: Floats, group: Any, arms: int) -> Floats:
@@ -187,4 +212,4 @@ def _upper_bound(problem: Any, family: Any, means: Floats, code: Code, weights: 
     return upper_bound(problem, family, means, code, weights)
 
 
-__all__ = ["Solution", "cell_count", "decode", "find_witness", "generic_solution", "solution"]
+__all__ = ["Solution", "find_witness", "generic_solution", "solution", "weight_vertices"]

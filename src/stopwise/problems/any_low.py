@@ -11,6 +11,7 @@ from stopwise.checks import Floats, finite, whole
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
 from stopwise.shapes.bound import project_bound, weighted_divergence
+from stopwise.values import value
 
 
 class _AnyLowArm(NamedTuple):
@@ -18,6 +19,7 @@ class _AnyLowArm(NamedTuple):
     threshold: float
 
 
+@value
 class AnyLowArm(_AnyLowArm):
     """Any arm with mean at most ``threshold``, or "none". Answers: 0 to K - 1, then "none"."""
 

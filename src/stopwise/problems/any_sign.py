@@ -10,6 +10,7 @@ from stopwise.families.base import divergence, interval, lower, upper
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
 from stopwise.shapes.bound import project_bound
+from stopwise.values import value
 
 
 class _AnySign(NamedTuple):
@@ -17,6 +18,7 @@ class _AnySign(NamedTuple):
     threshold: float
 
 
+@value
 class AnySign(_AnySign):
     """Any arm with its side: (arm, "low") if mean <= threshold, (arm, "high") if >=.
 

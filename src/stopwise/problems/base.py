@@ -46,6 +46,8 @@ def correct_answers(problem: Any, means: Floats) -> Iterator[Answer]:
 @verb
 def encode(problem: Any, answer: Answer) -> Code:
     """The answer's code: by default its place in the order."""
+    if isinstance(answer, np.ndarray | bool):
+        raise unknown_answer(problem, answer)
     for place, known in enumerate(answers(problem)):
         if known == answer:
             return np.array([place], dtype=np.int64)
@@ -132,6 +134,12 @@ def cost(
 @verb
 def check(problem: Any, family: Any) -> None:
     """Refuse a family for which the problem is not solved, or makes no sense."""
+
+
+@verb
+def is_model(problem: Any, means: Floats) -> bool:
+    """Whether the means lie in M, the set of possible models."""
+    return True
 
 
 @verb

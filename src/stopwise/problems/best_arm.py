@@ -14,6 +14,7 @@ from stopwise.problems import base
 from stopwise.problems.base import Code
 from stopwise.shapes.bound import weighted_divergence
 from stopwise.shapes.gap import add_gap_hessian, meeting_point, project_gap
+from stopwise.values import value
 from stopwise.verbs import jitable
 
 
@@ -22,6 +23,7 @@ class _BestArm(NamedTuple):
     epsilon: float
 
 
+@value
 class BestArm(_BestArm):
     """An arm whose mean is within ``epsilon`` of the largest. Answers: the arms, 0 to K - 1."""
 

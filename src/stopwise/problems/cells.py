@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stopwise import checks
 from stopwise.checks import Floats, matrix, positive, vector, whole
 from stopwise.errors import BadArgument, NotDefined
 from stopwise.families import Gaussian
@@ -26,6 +27,7 @@ from stopwise.shapes.region import (
     project_region,
     region_violations,
 )
+from stopwise.values import value
 from stopwise.verbs import jitable
 
 
@@ -59,6 +61,7 @@ BOX, GAP, HALF_SPACE, REGION, OUTSIDE = range(5)
 class _Cells(NamedTuple):
     arms: int
     labels: tuple[Answer, ...]
+    known: Region  # the possible models
     first: NDArray[np.int64]  # the cells of answer i are first[i] to first[i + 1] - 1
     kinds: NDArray[np.int64]
     normals: Floats  # cell x row x arm; rows of zeros constrain nothing
@@ -69,6 +72,7 @@ class _Cells(NamedTuple):
     radii: Floats
 
 
+@value
 class Cells(_Cells):
     """A problem stated by its alternatives.
 
@@ -89,15 +93,23 @@ class Cells(_Cells):
         count = whole("arms", arms, least=1)
         if not isinstance(alternatives, Mapping) or not alternatives:
             raise BadArgument("alternatives", alternatives, "a dict from answers to cells")
-        known = _polyhedron("models", models or Polyhedron(), count)
+        known = _polyhedron("models", Polyhedron() if models is None else models, count)
         regions: list[tuple[Region, bool]] = []
         first = [0]
         for answer, given in alternatives.items():
             cells = given if isinstance(given, list) else [given]
+            if not cells:
+                raise BadArgument(
+                    f"alternatives[{answer!r}]",
+                    given,
+                    "at least one cell on which the answer is wrong",
+                )
             for place, cell in enumerate(cells):
                 regions.append(_region(f"alternatives[{answer!r}][{place}]", cell, count, known))
             first.append(len(regions))
-        return super().__new__(cls, count, tuple(alternatives), *_pack(first, regions, count))
+        return super().__new__(
+            cls, count, tuple(alternatives), known, *_pack(first, regions, count)
+        )
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         raise TypeError("Cells is rebuilt from its arrays")  # pragma: no cover
@@ -115,7 +127,8 @@ def _rebuild(fields: tuple[Any, ...]) -> Cells:
 
 def _polyhedron(name: str, given: Any, count: int) -> Region:
     if not isinstance(given, Polyhedron):
-        raise BadArgument(name, given, "a Polyhedron, a Ball or an OutsideBall")
+        allowed = "a Polyhedron" if name == "models" else "a Polyhedron, a Ball or an OutsideBall"
+        raise BadArgument(name, given, allowed)
     rows, levels = np.zeros((0, count)), np.zeros(0)
     if given.normals is not None:
         rows = matrix(f"{name}.normals", given.normals)
@@ -127,17 +140,17 @@ def _polyhedron(name: str, given: Any, count: int) -> Region:
     if given.offsets is not None:
         levels = vector(f"{name}.offsets", given.offsets)
         if levels.size != len(rows):
-            raise BadArgument(
-                f"{name}.offsets", given.offsets, f"{len(rows)} numbers, one a normal"
+            allowed = (
+                f"{len(rows)} numbers, one for each normal" if len(rows) else "none without normals"
             )
-    bounds = []
-    for side, end, default in (("lower", given.lower, -math.inf), ("upper", given.upper, math.inf)):
-        bound = np.full(count, default) if end is None else np.array(end, dtype=np.float64)
-        if bound.shape != (count,) or np.any(np.isnan(bound)):
-            raise BadArgument(
-                f"{name}.{side}", end, f"{count} numbers, infinite where there is none"
-            )
-        bounds.append(bound)
+            raise BadArgument(f"{name}.offsets", given.offsets, allowed)
+    bounds = [
+        np.full(count, default) if end is None else checks.bounds(f"{name}.{side}", end, count)
+        for side, end, default in (
+            ("lower", given.lower, -math.inf),
+            ("upper", given.upper, math.inf),
+        )
+    ]
     if np.any(bounds[0] > bounds[1]):
         raise BadArgument(f"{name}.upper", given.upper, "numbers of at least lower")
     return Region(rows, levels, bounds[0], bounds[1], np.zeros(count), math.inf)
@@ -244,6 +257,14 @@ def _interior(problem: Cells, place: int, means: Floats) -> bool:
     return within and bool(np.max(violations) < 0.0)
 
 
+@base.is_model.register(Cells)
+def _is_model(problem: Cells, means: Floats) -> bool:
+    violations = np.zeros(problem.known.offsets.size + 1)
+    region_violations(problem.known, means, violations)
+    bounded = np.all((means >= problem.known.lower) & (means <= problem.known.upper))
+    return bool(bounded and np.max(violations) <= 1e-12)
+
+
 @base.cell_count.register(Cells)
 def _cell_count(problem: Cells, code: Code) -> int:
     return problem.first[code[0] + 1] - problem.first[code[0]]
@@ -305,6 +326,12 @@ def _add_hessian(
         add_outside_ball_hessian(family, weights, means, center, radius, closest, scale, hessian)
 
 
+def cell_name(problem: Cells, place: int) -> str:
+    """The cell as the user wrote it: alternatives[answer][number]."""
+    owner = int(np.searchsorted(problem.first, place, side="right")) - 1
+    return f"alternatives[{problem.labels[owner]!r}][{place - int(problem.first[owner])}]"
+
+
 @base.check.register(Cells)
 def _check(problem: Cells, family: Any) -> None:
     for place, kind in enumerate(problem.kinds):
@@ -316,7 +343,12 @@ def _check(problem: Cells, family: Any) -> None:
         else:
             ball = math.isfinite(cell.radius)
             check_not_empty(
-                f"cell {place}", cell.normals, cell.offsets, family, cell if ball else None, cell
+                cell_name(problem, place),
+                cell.normals,
+                cell.offsets,
+                family,
+                cell if ball else None,
+                cell,
             )
 
 
@@ -364,7 +396,7 @@ def check_not_empty(
         feasible = found.status == 0 and found.x[-1] > 1e-9
     if not feasible:
         raise BadArgument(
-            what, "empty", f"a cell with an interior among the means of {family!r}", "Leave it out."
+            what, "an empty set", f"a set with an interior among the means of {family!r}"
         )
 
 

@@ -21,6 +21,7 @@ from stopwise.shapes.region import (
     project_region,
     region,
 )
+from stopwise.values import value
 
 
 def planes(normals: ArrayLike, offsets: ArrayLike | None) -> tuple[Floats, Floats]:
@@ -43,6 +44,7 @@ class _AnyHalfSpace(NamedTuple):
     offsets: Floats
 
 
+@value
 class AnyHalfSpace(_AnyHalfSpace):
     """Any plane with the side on which the means lie: (m, +1) if normals[m] . mu >= offsets[m].
 
@@ -61,6 +63,7 @@ class _AllHalfSpaces(NamedTuple):
     region: Region
 
 
+@value
 class AllHalfSpaces(_AllHalfSpaces):
     """Is normals[m] . mu >= offsets[m] for every m? Answers "yes", "no"; one of them is correct.
 

@@ -12,6 +12,7 @@ from stopwise.families.base import divergence, interval, lower, upper
 from stopwise.problems import base
 from stopwise.problems.base import Code
 from stopwise.shapes.bound import project_bound, total_divergence, weighted_divergence
+from stopwise.values import value
 from stopwise.verbs import jitable
 
 
@@ -21,6 +22,7 @@ class _MinimumThreshold(NamedTuple):
     epsilon: float
 
 
+@value
 class MinimumThreshold(_MinimumThreshold):
     """Is the smallest mean "low" (at most threshold + epsilon) or "high" (at least - epsilon)?
 

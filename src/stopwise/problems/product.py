@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stopwise.checks import Floats
+from stopwise.checks import Floats, whole_vector
 from stopwise.errors import BadArgument
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
+from stopwise.values import value
 
 Arms = NDArray[np.int64]
 
@@ -22,6 +23,7 @@ class _Product(NamedTuple):
     groups: tuple[Arms, ...]
 
 
+@value
 class Product(_Product):
     """Product([(problem, arm indices), ...]): one answer for each part, as a tuple.
 
@@ -32,14 +34,14 @@ class Product(_Product):
     __slots__ = ()
 
     def __new__(cls, parts: Sequence[tuple[Any, ArrayLike]]) -> Product:
-        pairs = list(parts)
-        if not pairs or not all(
-            isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs
-        ):
+        pairs = list(parts) if isinstance(parts, tuple | list) else []
+        if not pairs or not all(type(pair) in (tuple, list) and len(pair) == 2 for pair in pairs):
             raise BadArgument("parts", parts, "a list of pairs (problem, arm indices), not empty")
-        groups = tuple(np.array(arms, dtype=np.int64) for _, arms in pairs)
+        groups = tuple(
+            whole_vector(f"parts[{place}]", arms) for place, (_, arms) in enumerate(pairs)
+        )
         for place, ((problem, arms), group) in enumerate(zip(pairs, groups, strict=True)):
-            if group.ndim != 1 or group.size != base.arm_count(problem):
+            if group.size != base.arm_count(problem):
                 raise BadArgument(
                     f"parts[{place}]",
                     arms,

@@ -15,6 +15,7 @@ from stopwise.problems import base
 from stopwise.problems.base import Code
 from stopwise.shapes.outside_ball import add_outside_ball_hessian, project_outside_ball
 from stopwise.shapes.region import Region, add_region_hessian, project_region, region
+from stopwise.values import value
 
 
 class _Sphere(NamedTuple):
@@ -24,6 +25,7 @@ class _Sphere(NamedTuple):
     ball: Region
 
 
+@value
 class Sphere(_Sphere):
     """Are the means "inside" or "outside" the sphere around ``center``? Gaussian arms."""
 

@@ -12,6 +12,7 @@ from stopwise.checks import Floats, finite, whole
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
 from stopwise.shapes.bound import project_bound, weighted_divergence
+from stopwise.values import value
 from stopwise.verbs import jitable
 
 
@@ -20,6 +21,7 @@ class _Thresholding(NamedTuple):
     threshold: float
 
 
+@value
 class Thresholding(_Thresholding):
     """The set of arms with mean at most ``threshold``. Answers: tuples of arms, 2^K of them.
 
@@ -57,8 +59,10 @@ def _correct_answers(problem: Thresholding, means: Floats) -> Iterator[Answer]:
 
 @base.encode.register(Thresholding)
 def _encode(problem: Thresholding, answer: Any) -> Code:
-    good = isinstance(answer, tuple) and list(answer) == sorted(set(answer))
-    if not good or not all(arm in range(problem.arms) for arm in answer):
+    good = isinstance(answer, tuple) and all(
+        isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in answer
+    )
+    if not good or list(answer) != [arm for arm in range(problem.arms) if arm in answer]:
         raise base.unknown_answer(problem, answer)
     code = np.zeros(problem.arms, dtype=np.int64)
     code[list(answer)] = 1

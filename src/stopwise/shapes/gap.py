@@ -92,8 +92,10 @@ def add_gap_hessian(
     hessian: Floats,
 ) -> None:
     """The cost moves one number, x: its second derivative is -g g'/h, with h the bend in x."""
-    bend = weights[arm] * divergence_curvature(family, means[arm], closest[arm])
-    bend += weights[other] * divergence_curvature(family, means[other], closest[other])
+    bend = 0.0
+    for k in (arm, other):
+        if weights[k] > 0.0:
+            bend += weights[k] * divergence_curvature(family, means[k], closest[k])
     if not 0.0 < bend < math.inf:
         return
     g = divergence_slope(family, means[arm], closest[arm])

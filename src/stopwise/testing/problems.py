@@ -1,0 +1,122 @@
+"""What every problem must satisfy, at any means, for any family that it admits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stopwise.checks import Floats
+from stopwise.families.base import divergence
+from stopwise.oracles.solve import generic_solution, solution, weight_vertices
+from stopwise.problems import base
+from stopwise.quantities import correct_answers, cost, oracle, reachable_answers, witness
+
+RELATIVE = 1e-6
+
+
+def check_problem(problem: Any, family: Any, means: ArrayLike, seed: int = 1) -> None:
+    """Check costs, values, weights and witnesses of every correct answer at these means."""
+    mu = np.asarray(means, dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    assert base.rank(problem) >= 1, f"rank of {problem} is {base.rank(problem)}"
+    assert base.events(problem) >= 1, f"events of {problem} is {base.events(problem)}"
+    correct = correct_answers(problem, mu)
+    assert correct, f"{problem} has no correct answer at {mu.tolist()}"
+    for answer in correct:
+        code = base.encode(problem, answer)
+        assert base.decode(problem, code) == answer, f"{answer!r} does not survive its code {code}"
+        _check_cost(problem, family, mu, answer, rng)
+        _check_solution(problem, family, mu, answer, rng)
+    _check_oracle(problem, family, mu)
+
+
+def _close(
+    name: str, a: float, b: float, relative: float = RELATIVE, absolute: float = 1e-13
+) -> None:
+    assert math.isclose(a, b, rel_tol=relative, abs_tol=absolute), (
+        f"{name}: {a!r} and {b!r} disagree"
+    )
+
+
+def _check_cost(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:
+    """Homogeneous and concave in the weights, with the closest model in the alternative."""
+    v, w = rng.dirichlet(np.ones(mu.size)), rng.dirichlet(np.ones(mu.size))
+    at_w, at_v = cost(problem, w, mu, answer, family), cost(problem, v, mu, answer, family)
+    _close(
+        "cost(7 w) and 7 cost(w)",
+        cost(problem, 7 * w, mu, answer, family).value,
+        7 * at_w.value,
+        1e-9,
+    )
+    middle = cost(problem, 0.5 * (v + w), mu, answer, family).value
+    least = 0.5 * (at_v.value + at_w.value)
+    assert middle >= least * (1 - 1e-8) - 1e-14, f"cost is not concave: {middle} < {least}"
+    paid = sum(
+        weight * divergence(family, m, x)
+        for weight, m, x in zip(w, mu, at_w.closest, strict=True)
+        if m != x
+    )
+    _close("cost and what the closest model costs", at_w.value, paid, 1e-7)
+    if at_w.value > 0.0:
+        again = cost(problem, w, at_w.closest, answer, family).value
+        assert again <= 1e-9 * at_w.value, f"the closest model is not in the alternative: {again}"
+
+
+def _check_solution(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:
+    """Special and generic solver agree; weights secure the value; the witness concedes no more."""
+    code = base.encode(problem, answer)
+    special, generic = (
+        solution(problem, family, mu, code),
+        generic_solution(problem, family, mu, code),
+    )
+    if special.value == 0.0:
+        assert generic.value <= 1e-12, f"special value 0, generic value {generic.value}"
+        return
+    assert special.gap <= RELATIVE, f"gap of {special.status} solution: {special.gap}"
+    assert generic.gap <= RELATIVE, f"gap of generic solution: {generic.gap}"
+    _close("special and generic value", special.value, generic.value)
+    for corner in weight_vertices(problem, family, mu, code, special):
+        assert abs(corner.sum() - 1.0) <= 1e-12, f"weights sum to {corner.sum()}"
+        assert corner.min() >= 0.0, f"weights are negative: {corner}"
+        _close(
+            "value and cost at its weights",
+            cost(problem, corner, mu, answer, family).value,
+            special.value,
+        )
+    for _ in range(3):
+        other = cost(problem, rng.dirichlet(np.ones(mu.size)), mu, answer, family).value
+        assert other <= special.upper * (1 + 1e-9), f"other weights do better: {other}"
+    _check_witness(problem, family, mu, answer, special.value)
+
+
+def _check_witness(problem: Any, family: Any, mu: Floats, answer: Any, value: float) -> None:
+    found = witness(problem, mu, answer, family)
+    assert len(found.models) <= mu.size, f"{len(found.models)} models for {mu.size} arms"
+    assert abs(found.probabilities.sum() - 1.0) <= 1e-9, f"probabilities {found.probabilities}"
+    assert found.probabilities.min() >= 0.0, f"probabilities {found.probabilities}"
+    assert found.payoffs.max() <= value * (1 + RELATIVE), f"an arm earns {found.payoffs.max()}"
+    uniform = np.full(mu.size, 1.0 / mu.size)
+    for model in found.models:
+        left = cost(problem, uniform, model, answer, family).value
+        assert left <= 1e-9 * value, f"a witness model is not in the closed alternative: {left}"
+
+
+def _check_oracle(problem: Any, family: Any, mu: Floats) -> None:
+    """The oracle's answers have the largest value, and the smallest region reaches them."""
+    found = oracle(problem, mu, family)
+    assert set(found.answers) <= set(found.correct), f"{found.answers} among {found.correct}"
+    best = max(each.value for each in found.by_answer.values())
+    _close("oracle value and best value", found.value, best)
+    if found.value > 0.0:
+        counts = np.full(mu.size, 100.0)
+        for answer in found.answers:
+            code = base.encode(problem, answer)
+            reach = base.reach(problem, family, counts, mu, code, 1e-9)
+            assert reach <= 1e-9, (
+                f"oracle answer {answer!r} counts as {reach} away from its own means"
+            )
+        if len(found.correct) <= 50:
+            assert set(found.answers) <= set(reachable_answers(problem, counts, mu, 1.0, family))

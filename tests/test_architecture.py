@@ -1,0 +1,69 @@
+"""Rooms, and who may look into whom (docs/architecture.md)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import stopwise
+
+ROOT = Path(stopwise.__file__).parent
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "verbs": set(),
+    "report": set(),
+    "values": set(),
+    "checks": {"errors", "families"},
+    "families": {"errors", "verbs", "values", "checks"},
+    "shapes": {"verbs", "checks", "families"},
+    "problems": {"errors", "verbs", "values", "checks", "families", "shapes"},
+    "oracles": {"errors", "verbs", "checks", "families", "shapes", "problems"},
+    "quantities": {"errors", "checks", "families", "problems", "oracles", "report"},
+    "testing": {"checks", "families", "problems", "oracles", "quantities"},
+    "cli": {"", "errors", "families", "problems"},
+}
+FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite3", "rich", "typer"}
+
+
+def room(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            if node.module == "stopwise":
+                found |= {f"stopwise.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found
+
+
+def test_arrows_between_rooms() -> None:
+    for path in ROOT.rglob("*.py"):
+        if path == ROOT / "__init__.py":
+            continue
+        rooms = {
+            name.split(".")[1] if "." in name else ""
+            for name in imports(path)
+            if name.split(".")[0] == "stopwise"
+        }
+        rooms.discard("__version__")
+        if any(name != "" for name in rooms):
+            rooms.discard("" if room(path) != "cli" else "-")
+        assert rooms - {room(path)} <= ALLOWED[room(path)], path
+
+
+def test_no_files_clocks_or_printing_below_the_command_line() -> None:
+    for path in ROOT.rglob("*.py"):
+        if room(path) == "cli":
+            continue
+        assert not {name.split(".")[0] for name in imports(path)} & FORBIDDEN_BELOW, path
+        assert "print(" not in path.read_text(), path
+
+
+def test_no_file_is_long() -> None:
+    for path in ROOT.rglob("*.py"):
+        assert len(path.read_text().splitlines()) <= 420, path
