@@ -106,25 +106,42 @@ def _best_arm_bound(
     return best_arm_upper_bound(family, means, code[0], problem.epsilon, weights)
 
 
+@jitable
+def separate_bound(costs: Floats) -> float:
+    """The harmonic case's witness: cell k, with probability proportional to 1/d_k, moves arm k alone."""
+    shares = 1.0 / costs
+    return np.max(shares / np.sum(shares) * costs)
+
+
+@jitable
+def thresholding_costs(problem: Thresholding, family: Any, means: Floats, code: Code) -> Floats:
+    costs = np.zeros(means.size)
+    for k in range(means.size):
+        costs[k] = beyond(family, means[k], away(code, k), problem.threshold)
+    return costs
+
+
 @optimise.register(Thresholding)
 def _thresholding(
     problem: Thresholding, family: Any, means: Floats, code: Code, weights: Floats
 ) -> float:
-    costs = np.zeros(means.size)
-    for k in range(means.size):
-        costs[k] = beyond(family, means[k], away(code, k), problem.threshold)
-    return harmonic(costs, weights)
+    return harmonic(thresholding_costs(problem, family, means, code), weights)
 
 
 @upper_bound.register(Thresholding)
 def _thresholding_bound(
     problem: Thresholding, family: Any, means: Floats, code: Code, weights: Floats
 ) -> float:
-    # cell k moves arm k alone to the threshold; mixed by 1/d_k all arms pay the same
-    total = 0.0
+    return separate_bound(thresholding_costs(problem, family, means, code))
+
+
+@jitable
+def high_costs(family: Any, means: Floats, limit: float) -> Floats:
+    """What it takes to bring each arm, alone, down to the limit."""
+    costs = np.zeros(means.size)
     for k in range(means.size):
-        total += 1.0 / divergence(family, means[k], problem.threshold)
-    return 1.0 / total
+        costs[k] = beyond(family, means[k], -1.0, limit)
+    return costs
 
 
 @optimise.register(MinimumThreshold)
@@ -135,10 +152,19 @@ def _minimum(
         arm = int(np.argmin(means))
         limit = problem.threshold + problem.epsilon
         return alone(arm, beyond(family, means[arm], 1.0, limit), weights)
-    costs = np.zeros(means.size)
+    return harmonic(high_costs(family, means, problem.threshold - problem.epsilon), weights)
+
+
+@upper_bound.register(MinimumThreshold)
+def _minimum_bound(
+    problem: MinimumThreshold, family: Any, means: Floats, code: Code, weights: Floats
+) -> float:
+    if code[0] != LOW:
+        return separate_bound(high_costs(family, means, problem.threshold - problem.epsilon))
+    most = 0.0  # one model: every low arm raised to the limit
     for k in range(means.size):
-        costs[k] = beyond(family, means[k], -1.0, problem.threshold - problem.epsilon)
-    return harmonic(costs, weights)
+        most = max(most, beyond(family, means[k], 1.0, problem.threshold + problem.epsilon))
+    return most
 
 
 @vertices.register(MinimumThreshold)
@@ -155,10 +181,17 @@ def _any_low(problem: AnyLowArm, family: Any, means: Floats, code: Code, weights
     arm = code[0]
     if arm < means.size:
         return alone(arm, beyond(family, means[arm], 1.0, problem.threshold), weights)
-    costs = np.zeros(means.size)
-    for k in range(means.size):
-        costs[k] = beyond(family, means[k], -1.0, problem.threshold)
-    return harmonic(costs, weights)
+    return harmonic(high_costs(family, means, problem.threshold), weights)
+
+
+@upper_bound.register(AnyLowArm)
+def _any_low_bound(
+    problem: AnyLowArm, family: Any, means: Floats, code: Code, weights: Floats
+) -> float:
+    arm = code[0]
+    if arm < means.size:
+        return beyond(family, means[arm], 1.0, problem.threshold)
+    return separate_bound(high_costs(family, means, problem.threshold))
 
 
 @optimise.register(AnySign)
