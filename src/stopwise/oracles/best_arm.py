@@ -129,14 +129,26 @@ def _cold_start(
     floor: float,
     state: Floats,
 ) -> None:
-    """As for Gaussian arms with the variance half-way: g_j = y at a share y/Y_j of the gap."""
+    """As for Gaussian arms with the variance half-way: g_j = y at a share y/Y_j of the gap.
+
+    There S(y) = sum_j (Y_j/y - 1)^-2, and Newton's method for S^(-1/2) = 1 in 1/y rises to the root.
+    """
     least = math.inf
     for j in range(means.size):
         if j != arm:
             left = max(means[j] - margin, low)
             state[j] = (right - left) * (right - left) / variance(family, 0.5 * (left + right))
             least = min(least, 0.5 * state[j])
-    y = least / (1.0 + math.sqrt(min(means.size - 1.0, 4.0)))
+    inverse = 2.0 / least
+    for _ in range(6):
+        total, slope = 0.0, 0.0
+        for j in range(means.size):
+            if j != arm:
+                share = 1.0 / (0.5 * state[j] * inverse - 1.0)
+                total += share * share
+                slope += share * share * share * state[j]
+        inverse += 2.0 * total * (math.sqrt(total) - 1.0) / slope
+    y = 1.0 / inverse
     for j in range(means.size):
         if j != arm:
             left = max(means[j] - margin, low)
