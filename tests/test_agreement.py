@@ -137,3 +137,16 @@ def test_generic_solver_certifies_fifty_arms(kind: str) -> None:
         found = generic_solution(problem, setting.family, means, base.encode(problem, answer))
         assert found.status == "converged"
         assert found.gap <= 1e-6
+
+
+CLOSED = {"best_arm", "epsilon_best_arm", "thresholding", "minimum", "epsilon_minimum", "any_low",
+          "any_sign", "any_half_space", "sphere"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "setting"), [p for p in PAIRS if p[0] in CLOSED], ids=pair_id)
+def test_closed_forms_certify_themselves_to_1e_9(kind: str, setting: Setting) -> None:
+    for seed in range(25):
+        problem, means = draw_instance(kind, setting, 2 + seed % 9, seed)
+        found = sw.oracle(problem, means, setting.family)
+        assert found.status == "exact", (problem, means)
+        assert found.gap <= 1e-9

@@ -18,6 +18,8 @@ ALLOWED: dict[str, set[str]] = {
     "shapes": {"verbs", "checks", "families"},
     "problems": {"errors", "verbs", "values", "checks", "families", "shapes"},
     "oracles": {"errors", "verbs", "checks", "families", "shapes", "problems"},
+    "stopping": {"errors", "verbs", "values", "checks", "families", "problems"},
+    "sampling": {"errors", "verbs", "values", "checks", "families", "problems", "oracles"},
     "quantities": {"errors", "checks", "families", "problems", "oracles", "report"},
     "testing": {"checks", "families", "problems", "oracles", "quantities"},
     "cli": {"", "errors", "families", "problems"},

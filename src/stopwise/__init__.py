@@ -48,6 +48,7 @@ from stopwise.quantities import (
     track_and_stop_bound,
     witness,
 )
+from stopwise.stopping import Conservative, Mixture, MixtureMartingale, Stylized
 
 __version__ = "0.1.0"
 
@@ -65,6 +66,7 @@ __all__ = [
     "Bound",
     "Bounded",
     "Cells",
+    "Conservative",
     "Cost",
     "Exponential",
     "Gamma",
@@ -73,6 +75,8 @@ __all__ = [
     "InverseGaussian",
     "MinimumThreshold",
     "MissingVerb",
+    "Mixture",
+    "MixtureMartingale",
     "NegativeBinomial",
     "NotDefined",
     "Oracle",
@@ -82,6 +86,7 @@ __all__ = [
     "Product",
     "Sphere",
     "StopwiseError",
+    "Stylized",
     "Thresholding",
     "Witness",
     "answers",

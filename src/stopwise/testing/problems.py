@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def check_problem(problem: Any, family: Any, means: ArrayLike, seed: int = 1) ->
         assert base.decode(problem, code) == answer, f"{answer!r} does not survive its code {code}"
         _check_cost(problem, family, mu, answer, rng)
         _check_solution(problem, family, mu, answer, rng)
+    _check_wrong_answers(problem, family, mu, correct)
     _check_oracle(problem, family, mu)
 
 
@@ -39,6 +41,16 @@ def _close(
     assert math.isclose(a, b, rel_tol=relative, abs_tol=absolute), (
         f"{name}: {a!r} and {b!r} disagree"
     )
+
+
+def _check_wrong_answers(problem: Any, family: Any, mu: Floats, correct: tuple[Any, ...]) -> None:
+    """The means lie in the alternative to a wrong answer: its cost is exactly 0 (first 50 answers)."""
+    weights = np.full(mu.size, 1.0 / mu.size)
+    for answer in islice(base.answers(problem), 50):
+        if answer not in correct:
+            found = cost(problem, weights, mu, answer, family)
+            assert found.value == 0.0, f"{answer!r} is wrong, but costs {found.value}"
+            assert np.array_equal(found.closest, mu), f"the closest model to {mu} is not itself"
 
 
 def _check_cost(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:

@@ -1,0 +1,1 @@
+"""Which arm next: trackers."""
