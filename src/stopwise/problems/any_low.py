@@ -75,19 +75,7 @@ def _project(
     return project_bound(family, weights, means, arm, side, problem.threshold, closest)
 
 
-@base.add_hessian.register(AnyLowArm)
-def _add_hessian(
-    problem: AnyLowArm,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    cell: int,
-    closest: Floats,
-    scale: float,
-    hessian: Floats,
-) -> None:
-    """Bounds only: every cost is linear in the weights."""
+base.add_hessian.register(AnyLowArm, base.no_hessian)
 
 
 @base.check.register(AnyLowArm)

@@ -69,19 +69,7 @@ def _project(
     return project_bound(family, weights, means, code[0] // 2, side, problem.threshold, closest)
 
 
-@base.add_hessian.register(AnySign)
-def _add_hessian(
-    problem: AnySign,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    cell: int,
-    closest: Floats,
-    scale: float,
-    hessian: Floats,
-) -> None:
-    """Bounds only: every cost is linear in the weights."""
+base.add_hessian.register(AnySign, base.no_hessian)
 
 
 @base.check.register(AnySign)

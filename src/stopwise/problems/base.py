@@ -116,6 +116,20 @@ def add_hessian(
                     hessian[j, k] += scale * side * slope / (4.0 * step)
 
 
+def no_hessian(
+    problem: Any,
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    code: Code,
+    cell: int,
+    closest: Floats,
+    scale: float,
+    hessian: Floats,
+) -> None:
+    """For cells that bound arms one by one: their cost is linear in the weights."""
+
+
 @verb
 def cost(
     problem: Any, family: Any, weights: Floats, means: Floats, code: Code, closest: Floats

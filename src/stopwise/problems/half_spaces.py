@@ -13,14 +13,15 @@ from stopwise.errors import BadArgument
 from stopwise.families.base import interval
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
+from stopwise.problems.polyhedra import check_not_empty
 from stopwise.shapes.half_space import add_half_space_hessian, only_arm, project_half_space
 from stopwise.shapes.region import (
     Region,
     add_region_hessian,
     fold_bounds,
-    project_region,
     region,
 )
+from stopwise.shapes.region_projection import project_region
 from stopwise.values import value
 
 
@@ -226,8 +227,6 @@ def _any_check(problem: AnyHalfSpace, family: Any) -> None:
 
 @base.check.register(AllHalfSpaces)
 def _all_check(problem: AllHalfSpaces, family: Any) -> None:
-    from stopwise.problems.cells import check_not_empty
-
     check_planes("AllHalfSpaces", problem.normals, problem.offsets, family)
     check_not_empty('the models with answer "yes"', problem.normals, problem.offsets, family)
 

@@ -84,19 +84,7 @@ def _project(
     return total_divergence(family, weights, means, closest)
 
 
-@base.add_hessian.register(MinimumThreshold)
-def _add_hessian(
-    problem: MinimumThreshold,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    cell: int,
-    closest: Floats,
-    scale: float,
-    hessian: Floats,
-) -> None:
-    """Bounds only: every cost is linear in the weights."""
+base.add_hessian.register(MinimumThreshold, base.no_hessian)
 
 
 @base.check.register(MinimumThreshold)

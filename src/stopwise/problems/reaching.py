@@ -11,7 +11,8 @@ from stopwise.families.base import interval, lower, upper
 from stopwise.families.gaussian import Gaussian
 from stopwise.problems.base import Code
 from stopwise.shapes.half_space import half_space_optimum
-from stopwise.shapes.region import project_region, region
+from stopwise.shapes.region import region
+from stopwise.shapes.region_projection import project_region
 
 
 def half_space_reach(

@@ -14,7 +14,8 @@ from stopwise.families import Gaussian
 from stopwise.problems import base
 from stopwise.problems.base import Code
 from stopwise.shapes.outside_ball import add_outside_ball_hessian, project_outside_ball
-from stopwise.shapes.region import Region, add_region_hessian, project_region, region
+from stopwise.shapes.region import Region, add_region_hessian, region
+from stopwise.shapes.region_projection import project_region
 from stopwise.values import value
 
 

@@ -93,19 +93,7 @@ def _project(
     return project_bound(family, weights, means, cell, side, problem.threshold, closest)
 
 
-@base.add_hessian.register(Thresholding)
-def _add_hessian(
-    problem: Thresholding,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    cell: int,
-    closest: Floats,
-    scale: float,
-    hessian: Floats,
-) -> None:
-    """A bound's cost is linear in the weights."""
+base.add_hessian.register(Thresholding, base.no_hessian)
 
 
 @base.cost.register(Thresholding)
