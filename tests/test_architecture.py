@@ -20,9 +20,10 @@ ALLOWED: dict[str, set[str]] = {
     "oracles": {"errors", "verbs", "checks", "families", "shapes", "problems"},
     "stopping": {"errors", "verbs", "values", "checks", "families", "problems"},
     "sampling": {"errors", "verbs", "values", "checks", "families", "problems", "oracles"},
+    "engine": {"verbs", "checks", "families", "problems", "oracles", "sampling", "stopping"},
     "quantities": {"errors", "checks", "families", "problems", "oracles", "report"},
     "testing": {"checks", "families", "problems", "oracles", "quantities"},
-    "cli": {"", "errors", "families", "problems"},
+    "cli": {"", "errors", "families", "problems", "quantities"},
 }
 FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite3", "rich", "typer"}
 

@@ -242,3 +242,84 @@ def test_the_oracle_speaks() -> None:
     assert plain["time"] == found.time
     assert plain["answers"] == [0]
     assert sw.oracle(sw.BestArm(2), [0.5, 0.5]).to_dict()["time"] is None
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "means", "expected"),
+    [
+        (0.999, [0.9999911287331767, 0.9996842132363768], 6.9075819),
+        (0.9, [0.999999, 0.999999], 2.3025681),
+        (0.9999, [0.999, 0.99], 9.1932229),
+    ],
+)
+def test_models_at_the_end_of_the_interval(
+    epsilon: float, means: list[float], expected: float
+) -> None:
+    """Closest models within rounding of 1: the value stays finite and certified."""
+    found = sw.oracle(sw.BestArm(2, epsilon), means, sw.Bernoulli())
+    assert found.value == pytest.approx(expected, rel=1e-7)
+    assert found.gap <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("problem", "answer", "means", "family", "expected"),
+    [
+        (sw.AnyHalfSpace([[1, 1]], [2]), (0, -1), [0, 0], sw.Poisson(), 10.0),
+        (sw.AnyHalfSpace([[1, 1]], [0.2]), (0, -1), [0, 0], sw.Bernoulli(), 1.11571776),
+        (sw.AnyHalfSpace([[1, 1]], [2]), (0, -1), [0, 0.05], sw.Poisson(), 9.65342641),
+        (sw.AllHalfSpaces([[1, 1], [1, 2]], [2, 3]), "no", [0, 0], sw.Poisson(), 15.0),
+        (
+            sw.AllHalfSpaces([[1, 1], [1, 2]], [0.2, 0.3]),
+            "no",
+            [0, 0],
+            sw.Bernoulli(),
+            15 * math.log(1 / 0.9),
+        ),
+    ],
+)
+def test_all_zero_data(
+    problem: object, answer: object, means: list[float], family: object, expected: float
+) -> None:
+    """Estimates on the boundary, where a Poisson divergence is linear: evidence is not lost."""
+    found = sw.cost(problem, [5, 10], means, answer, family)
+    assert found.value == pytest.approx(expected, rel=1e-5)
+    assert sw.cost(problem, [1, 1], found.closest, answer, family).value <= 1e-9
+
+
+def test_an_arm_that_was_never_sampled_can_be_anywhere() -> None:
+    sign = sw.reachable_answers(sw.AnySign(2, 2.0), [0, 100], [2.5, 2.1], 1.0, sw.Poisson())
+    assert len(sign) == 4
+    minimum = sw.MinimumThreshold(2, 2.0, 0.4)
+    assert sw.reachable_answers(minimum, [0, 100], [2.5, 2.0], 0.01, sw.Poisson()) == (
+        "low",
+        "high",
+    )
+
+
+def test_parallel_planes_cannot_both_win() -> None:
+    parallel = sw.AnyHalfSpace([[1, 0], [1, 0]], [0, 1])
+    assert sw.reachable_answers(parallel, [1, 1], [0.3, 0], 100.0) == ((0, 1), (1, -1))
+
+
+def test_near_ties_are_ties() -> None:
+    means = [-0.3, -(0.1 + 0.2)]
+    assert sw.oracle(sw.AnyLowArm(2, 0.0), means).answers == (0, 1)
+    assert sw.oracle(sw.BestArm(2, 0.1), means).answers == (0, 1)
+
+
+def test_models_of_cells_restrict_but_do_not_decide() -> None:
+    """On the boundary of the possible models an answer is judged by its own cells."""
+    cells = sw.Cells(
+        3,
+        {"yes": sw.Polyhedron([[1, -1, 0]], [-0.2]), "no": sw.Polyhedron([[-1, 1, 0]], [0.2])},
+        models=sw.Polyhedron([[-1, 0, 1], [0, 1, -1]]),
+    )
+    assert sw.correct_answers(cells, [0.3, 0.35, 0.35]) == ("no",)
+    with pytest.raises(sw.BadArgument, match="possible models"):
+        sw.oracle(sw.Product([(cells, [0, 1, 2]), (sw.AnySign(1), [3])]), [0.8, 0.3, 0.5, 0.2])
+
+
+def test_witness_is_as_good_as_the_certificate() -> None:
+    """Payoffs over twelve orders of magnitude, where a linear program alone fails."""
+    means = [1, 1e6, 1e-6, 1e6, 1, 1e6]
+    assert sw.witness(sw.BestArm(6, 1.0), means, 1, sw.InverseGaussian(2.0)).gap <= 1e-6

@@ -21,6 +21,7 @@ from stopwise.oracles.solve import (
     Solution,
     degenerate,
     find_witness,
+    relative_gap,
     solution,
     weight_vertices,
 )
@@ -32,7 +33,7 @@ from stopwise.report import html_table, number, text_table
 TIE = 1e-9  # values this close, relatively, count as one: ties are sets
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cost:
     """D(w, mu, not i) with the closest model of the alternative."""
 
@@ -43,7 +44,7 @@ class Cost:
         return iter((self.value, self.closest))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AnswerValue:
     """D(mu, not i) for one correct answer, with its oracle weights and their certified gap."""
 
@@ -53,7 +54,7 @@ class AnswerValue:
     status: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Witness:
     """Lemma 2's minimax distribution: models of the (closed) alternative with probabilities.
 
@@ -69,11 +70,11 @@ class Witness:
 
     @property
     def gap(self) -> float:
-        """(upper - lower)/upper."""
-        return max(0.0, (self.upper - self.lower) / self.upper) if self.upper > 0.0 else 0.0
+        """|upper - lower|/upper."""
+        return relative_gap(self.lower, self.upper)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bound:
     """Theorem 5's bound on E[tau]/log(1/delta) for plain Track-and-Stop with C-tracking.
 
@@ -92,7 +93,7 @@ class Bound:
         return (self.upper - self.time) / self.upper if math.isfinite(self.upper) else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Oracle:
     """The lower bound at given means: oracle answers, their weights, and the certified gap.
 
@@ -163,7 +164,8 @@ class Oracle:
             "status": self.status,
         }
 
-    def _summary(self) -> list[tuple[str, str]]:
+    def summary_rows(self) -> list[tuple[str, str]]:
+        """Names and values, for tables."""
         return [
             ("problem", repr(self.problem)),
             ("family", repr(self.family)),
@@ -174,7 +176,8 @@ class Oracle:
             ("certified gap", f"{self.gap:.1e} ({self.status})"),
         ]
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
+    def weight_rows(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of the table of weights (the first 30 arms)."""
         header = ["arm", "mean", *(f"weight for {answer!r}" for answer in self.answers)]
         rows = [
             [str(k), number(self.means[k]), *(f"{each[k]:.6f}" for each in self.weights)]
@@ -185,12 +188,12 @@ class Oracle:
         return header, rows
 
     def __repr__(self) -> str:
-        lines = [f"{name:<24}{value}" for name, value in self._summary()]
-        return "\n".join(["Oracle", *lines, text_table(*self._rows())])
+        lines = [f"{name:<24}{value}" for name, value in self.summary_rows()]
+        return "\n".join(["Oracle", *lines, text_table(*self.weight_rows())])
 
     def _repr_html_(self) -> str:
-        return html_table(["", ""], [list(row) for row in self._summary()]) + html_table(
-            *self._rows()
+        return html_table(["", ""], [list(row) for row in self.summary_rows()]) + html_table(
+            *self.weight_rows()
         )
 
 
@@ -305,7 +308,7 @@ def track_and_stop_bound(
     means: ArrayLike,
     family: Any = Gaussian(),
     tolerance: float = 1e-6,
-    nodes: int = 2000,
+    nodes: int = 300,
 ) -> Bound:
     """Theorem 5: the worst 1/D(w, mu) over the convex hull of the oracle weights."""
     checks.not_negative("tolerance", tolerance)
@@ -345,12 +348,7 @@ def reachable_answers(
     top = checks.not_negative("level", level)
     if limit is not None:
         limit = checks.whole("limit", limit, least=0)
-    reachable = (
-        answer
-        for answer in base.answers(problem)
-        if base.reach(problem, family, n, mu, base.encode(problem, answer), top) <= top
-    )
-    return tuple(islice(reachable, limit))
+    return tuple(islice(base.reachable(problem, family, n, mu, top), limit))
 
 
 def rank(problem: Any) -> int:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stopwise.cli.main import app
 
+if TYPE_CHECKING:
+    from stopwise.quantities import Oracle
 
-@app.command()
+EPILOG = (
+    "Problems: best-arm, best-arm:epsilon=0.1, thresholding:threshold=0.5, "
+    "minimum-threshold:threshold=0.5,epsilon=0.1, any-low-arm:threshold=0, any-sign, "
+    "any-half-space:normals=[[0.8,0.2],[0.2,0.8]], all-half-spaces:normals=..., sphere:radius=1 "
+    "(products and cells: from Python). "
+    "Families: gaussian, gaussian:variance=0.25, bernoulli, binomial:trials=5, bounded:low=0,high=1, "
+    "poisson, exponential, gamma:shape=2, geometric, negative-binomial:successes=3, "
+    "inverse-gaussian:shape=1."
+)
+
+
+@app.command(epilog=EPILOG)
 def oracle(
     problem: Annotated[
         str,
-        typer.Argument(
-            help="best-arm, best-arm:epsilon=0.1, thresholding:threshold=0.5, minimum-threshold:..., "
-            "any-low-arm:threshold=0, any-sign, any-half-space:normals=[[0.8,0.2],[0.2,0.8]], "
-            "all-half-spaces:normals=..., sphere:radius=1"
-        ),
+        typer.Argument(help="name, or name:option=value,... (listed below)"),
     ],
     means: Annotated[str, typer.Option(help="The arms' means, between commas: 0.5,0.45,0.4")],
     family: Annotated[
@@ -38,17 +47,27 @@ def oracle(
     _print(found)
 
 
-def _print(found: object) -> None:
+def _print(found: Oracle) -> None:
     from rich.console import Console
     from rich.table import Table
 
     console = Console(highlight=False)
     facts = Table.grid(padding=(0, 2))
-    for name, value in found._summary():  # type: ignore[attr-defined]
+    for name, value in found.summary_rows():
         facts.add_row(name, value)
     console.print(facts)
-    header, rows = found._rows()  # type: ignore[attr-defined]
-    table = Table(*header)
+    header, rows = found.weight_rows()
+    if len(header) > 4:  # many oracle answers: one line for each
+        header, rows = (
+            ["answer", *(f"arm {row[0]}" for row in rows)],
+            [
+                [repr(answer), *(row[2 + place] for row in rows)]
+                for place, answer in enumerate(found.answers)
+            ],
+        )
+    table = Table()
+    for name in header:
+        table.add_column(name, no_wrap=True, overflow="fold")
     for row in rows:
         table.add_row(*row)
     console.print(table)

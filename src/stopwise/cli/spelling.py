@@ -50,17 +50,30 @@ def parse_problem(text: str, arms: int) -> Any:
 
 def _split(name: str, text: str, known: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     kind, _, rest = text.partition(":")
+    kind = kind.lower()
     if kind not in known:
         raise BadArgument(name, kind, f"one of {', '.join(known)}")
     options = {}
     # commas inside brackets belong to the value: normals=[[1,0],[0,1]]
     for part in re.split(r",(?![^\[]*\])(?=[a-z_]+=)", rest) if rest else []:
         key, equals, value = part.partition("=")
-        try:
-            options[key] = json.loads(value) if equals else None
-        except json.JSONDecodeError:
-            raise BadArgument(f"{name}.{key}", value, "a number or a list in brackets") from None
+        if not equals:
+            raise BadArgument(name, text, f"options as name=value: {kind}:option=value,...")
+        if key in options:
+            raise BadArgument(f"{name}.{key}", text, "each option once")
+        options[key] = _number(f"{name}.{key}", value)
     return kind, options
+
+
+def _number(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise BadArgument(name, text, "a number or a list in brackets") from None
 
 
 def _build(name: str, text: str, maker: Any, options: dict[str, Any]) -> Any:
@@ -69,10 +82,15 @@ def _build(name: str, text: str, maker: Any, options: dict[str, Any]) -> Any:
         if "__new__" in vars(maker)
         else list(maker._fields)
     )
+    free = [key for key in signature if key != "arms"]  # the number of arms comes from the means
+    if name == "problem" and "arms=" in text:
+        raise BadArgument("problem.arms", text, f"the options {', '.join(free)}")
     if not all(key in signature for key in options):
         bad = next(key for key in options if key not in signature)
-        raise BadArgument(f"{name}.{bad}", text, f"the options {', '.join(signature) or '(none)'}")
+        raise BadArgument(f"{name}.{bad}", text, f"the options {', '.join(free) or '(none)'}")
     try:
         return maker(**options)
     except TypeError:
-        raise BadArgument(name, text, f"values for {', '.join(signature)}") from None
+        kind = text.partition(":")[0]
+        wanted = ",".join(f"{key}=..." for key in free)
+        raise BadArgument(name, text, f"values for {', '.join(free)}: {kind}:{wanted}") from None

@@ -132,6 +132,21 @@ def scaled_entropy_gap(x: float, delta: float) -> float:
 
 
 @jitable
+def entropy_gap_difference(x: float, more: float, delta: float) -> float:
+    """scaled_entropy_gap(x, delta) - scaled_entropy_gap(x + more, delta), also for more << x.
+
+    Its derivative in x is -entropy_gap(-delta/(x + delta)); where the two terms would cancel it is
+    integrated instead, by the two-point Gauss rule (error of the order (more/x)^4).
+    """
+    if more > 1e-3 * x:
+        return scaled_entropy_gap(x, delta) - scaled_entropy_gap(x + more, delta)
+    total = 0.0
+    for place in (0.5 - 0.28867513459481287, 0.5 + 0.28867513459481287):
+        total += entropy_gap(-delta / (x + place * more + delta))
+    return 0.5 * more * total
+
+
+@jitable
 def inverse(family: Any, mu: float, level: float, side: float) -> float:
     """The point beyond mu, on one side, where d(mu, .) reaches the level: safeguarded Newton."""
     low, high = interval(family)

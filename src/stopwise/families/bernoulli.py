@@ -36,7 +36,7 @@ def binary_tilt(p: float, slope: float) -> float:
     if slope > 1.0:
         q = (slope - 1.0 + root) / (2.0 * slope)
     else:
-        q = 2.0 * p / (1.0 - slope + root)
+        q = 2.0 * p / (1.0 - slope + root) if p > 0.0 else 0.0
     # the root is never an end that p is not
     return min(max(q, 1e-300 if p > 0.0 else 0.0), 1.0 - 4e-16 if p < 1.0 else 1.0)
 

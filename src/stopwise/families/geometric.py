@@ -25,8 +25,7 @@ def _interval(family: Geometric) -> tuple[float, float]:
 def _divergence(family: Geometric, mu: float, lam: float) -> float:
     if lam <= 1.0:
         return 0.0 if mu == lam else math.inf
-    delta = lam - mu
-    return base.scaled_entropy_gap(mu - 1.0, delta) - base.scaled_entropy_gap(mu, delta)
+    return base.entropy_gap_difference(mu - 1.0, 1.0, lam - mu)
 
 
 @base.variance.register(Geometric)

@@ -35,8 +35,7 @@ def _interval(family: NegativeBinomial) -> tuple[float, float]:
 def _divergence(family: NegativeBinomial, mu: float, lam: float) -> float:
     if lam <= 0.0:
         return 0.0 if mu == lam else math.inf
-    delta, total = lam - mu, family.successes + mu
-    return base.scaled_entropy_gap(mu, delta) - base.scaled_entropy_gap(total, delta)
+    return base.entropy_gap_difference(mu, family.successes, lam - mu)
 
 
 @base.variance.register(NegativeBinomial)

@@ -25,7 +25,15 @@ from stopwise.shapes.gap import meeting_point
 from stopwise.verbs import jitable
 
 ITERATIONS = 60
-END = 1e-12  # models keep this relative distance from the end of the interval of means
+TIED = 1e-14  # means this close, relatively, are equal but for rounding
+END = 1e-12  # of the width of the interval of means
+
+
+@jitable
+def end_distance(low: float, high: float) -> float:
+    """How far models keep from a finite upper end of the interval of means."""
+    width = high - low if low > -math.inf else abs(high)
+    return max(END * width, 1e-15 * abs(high))
 
 
 @jitable
@@ -39,13 +47,13 @@ def best_arm_optimum(
     """
     count, mu = means.size, means[arm]
     for j in range(count):
-        if j != arm and means[j] - margin >= mu:
+        if j != arm and means[j] - margin >= mu - TIED * abs(mu):
             weights[:] = 1.0 / count
             return 0.0
     low, high = interval(family)
     right = min(mu, high - margin)
     floor = divergence(family, mu, right) if right < mu else 0.0  # what the answer alone pays
-    edge = END * abs(high) if floor > 0.0 else 0.0
+    edge = end_distance(low, high) if floor > 0.0 else 0.0
     if not _warm(means, arm, margin, low, right, floor, state):
         _cold_start(family, means, arm, margin, low, right, floor, state)
     y, total = state[arm], 1.0
@@ -165,7 +173,7 @@ def best_arm_upper_bound(
     That makes all rivals pay the same, 1/sum_j 1/d_j, and the answer S times as much. Where models
     sit at the end of the interval of means rounding blurs S, so a witness a little inside is tried too.
     """
-    high = interval(family)[1]
+    low, high = interval(family)
     best = math.inf
     for inward in (1.0, 1.001):
         inverse, ratios = 0.0, 0.0
@@ -173,7 +181,7 @@ def best_arm_upper_bound(
             if j != arm:
                 x = meeting_point(family, weights[arm], weights[j], means[arm], means[j], margin)
                 if high < math.inf:
-                    x = high - margin - max(inward * (high - margin - x), END * abs(high))
+                    x = high - margin - max(inward * (high - margin - x), end_distance(low, high))
                 b = divergence(family, means[j], x + margin)
                 inverse += 1.0 / b
                 ratios += divergence(family, means[arm], x) / b

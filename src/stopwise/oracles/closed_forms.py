@@ -26,7 +26,7 @@ from stopwise.problems import (
     Sphere,
     Thresholding,
 )
-from stopwise.problems.base import Code, cell_count, project
+from stopwise.problems.base import Code, cell_count, nearly, project
 from stopwise.problems.half_spaces import NO
 from stopwise.problems.minimum import LOW
 from stopwise.problems.sphere import INSIDE
@@ -173,7 +173,7 @@ def _minimum_vertices(
 ) -> Floats:
     if code[0] != LOW:
         return weights[None].copy()
-    return np.eye(means.size)[means == means.min()]
+    return np.eye(means.size)[nearly(means, means.min())]
 
 
 @optimise.register(AnyLowArm)

@@ -91,6 +91,8 @@ def _interior_point(
         ds = table @ dw - dv + miss
         dq = tau / slack - q - q / slack * ds
         dz = tau / w - z - z / w * dw
+        if not all(np.all(np.isfinite(step)) for step in (dw, ds, dq, dz)):
+            break
         primal = min(_longest(w, dw, 0.8), _longest(slack, ds, 0.99))
         dual = min(_longest(q, dq, 0.99), _longest(z, dz, 0.99))
         for _ in range(20):  # the costs' quadratic model may fail where weights are small

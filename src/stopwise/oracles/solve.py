@@ -12,7 +12,7 @@ import numpy as np
 from stopwise.checks import Floats
 from stopwise.oracles.closed_forms import models, optimise, upper_bound, vertices
 from stopwise.oracles.saddle import solve_saddle
-from stopwise.oracles.witness import mix, payoff_table
+from stopwise.oracles.witness import mix, natural_shares, payoff_table
 from stopwise.problems import Product
 from stopwise.problems.base import Code, cost
 from stopwise.problems.product import factors
@@ -20,7 +20,12 @@ from stopwise.verbs import compiled, verb
 
 TOLERANCE = 1e-6  # a certified relative gap above this is reported as "inexact"
 EXACT = 1e-9  # what a closed form must certify to be called "exact"
-COMPILE_FROM = 200  # arms from which compiling a closed form pays
+COMPILE_FROM = 2000  # arms from which compiling a closed form pays
+
+
+def relative_gap(lower: float, upper: float) -> float:
+    """|upper - lower|/upper."""
+    return abs(upper - lower) / upper if 0.0 < upper < math.inf else abs(upper)
 
 
 class Solution(NamedTuple):
@@ -36,8 +41,8 @@ class Solution(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The certified relative gap, (upper - lower)/upper."""
-        return max(0.0, (self.upper - self.lower) / self.upper) if self.upper > 0.0 else 0.0
+        """The certified relative gap; bounds that contradict each other are a gap too."""
+        return relative_gap(self.lower, self.upper)
 
 
 def degenerate(arms: int) -> Solution:
@@ -48,6 +53,8 @@ def degenerate(arms: int) -> Solution:
 @verb
 def solution(problem: Any, family: Any, means: Floats, code: Code) -> Solution:
     """Solve for one answer: by its closed form if there is one, else by the generic solver."""
+    if optimise.dispatch(type(problem)) is optimise.dispatch(object):
+        return generic_solution(problem, family, means, code)
     weights = np.zeros(means.size)
     value = float(_quick(optimise, means.size)(problem, family, means, code, weights))
     if math.isnan(value):
@@ -155,7 +162,8 @@ def find_witness(
     if solved.models is not None and solved.shares is not None:
         return solved.models, solved.shares
     found = models(problem, family, means, code, solved.weights)
-    shares = mix(payoff_table(family, means, found))
+    table = payoff_table(family, means, found)
+    shares = min((mix(table), natural_shares(table)), key=lambda q: float(np.max(q @ table)))
     return found[shares > 0.0], shares[shares > 0.0]
 
 

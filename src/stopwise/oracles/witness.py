@@ -56,6 +56,21 @@ def mix(table: Floats) -> Floats:
     return shares / shares.sum()
 
 
+def natural_shares(table: Floats) -> Floats:
+    """Where each model moves an arm that no other model moves: shares that make those arms pay alike.
+
+    This is what certifies the closed forms; it is exact where a linear program is off by its tolerance.
+    Otherwise all on the model whose largest payoff is least.
+    """
+    alone = np.sum(table > 0.0, axis=0) == 1
+    own = np.max(np.where(alone, table, 0.0), axis=1)
+    if np.all(own > 0.0) and np.all(np.isfinite(own)):
+        return (1.0 / own) / np.sum(1.0 / own)
+    shares = np.zeros(len(table))
+    shares[int(np.argmin(np.max(table, axis=1)))] = 1.0
+    return shares
+
+
 def play(table: Floats) -> Floats:
     """The other side of that game: the weights whose least payoff over the models is largest."""
     from scipy.optimize import linprog

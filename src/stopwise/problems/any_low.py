@@ -51,7 +51,8 @@ def _correct_answers(problem: AnyLowArm, means: Floats) -> Iterator[Answer]:
 def _candidates(problem: AnyLowArm, means: Floats) -> Iterator[Answer]:
     # D(mu, not k) = d(mu_k, threshold): the lowest arm wins
     if means.min() < problem.threshold:
-        return (int(k) for k in np.flatnonzero(means == means.min()))
+        near = base.nearly(means, means.min()) & (means <= problem.threshold)
+        return (int(k) for k in np.flatnonzero(near))
     return _correct_answers(problem, means)
 
 
@@ -115,3 +116,8 @@ def _reach(
         if k == arm or means[k] < x:
             value += weighted_divergence(family, counts[k], means[k], x)
     return value
+
+
+@base.answer_count.register(AnyLowArm)
+def _answer_count(problem: AnyLowArm) -> int:
+    return problem.arms + 1

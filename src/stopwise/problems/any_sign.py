@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from stopwise.checks import Floats, finite, whole
-from stopwise.families.base import divergence, interval, lower, upper
+from stopwise.families.base import interval, lower, upper
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
-from stopwise.shapes.bound import project_bound
+from stopwise.shapes.bound import divergence_from, project_bound
 from stopwise.values import value
 
 
@@ -104,9 +106,22 @@ def _reach(
             end = left if code[0] % 2 == 0 else right
             side = -1.0 if code[0] % 2 == 0 else 1.0
             if side * (end - problem.threshold) >= 0.0:
-                most = divergence(family, end, problem.threshold)
+                most = divergence_from(family, end, problem.threshold)
         elif left > problem.threshold:
-            least = max(least, divergence(family, left, problem.threshold))
+            least = max(least, divergence_from(family, left, problem.threshold))
         elif right < problem.threshold:
-            least = max(least, divergence(family, right, problem.threshold))
+            least = max(least, divergence_from(family, right, problem.threshold))
     return 0.0 if most >= least else float("inf")
+
+
+@base.answer_count.register(AnySign)
+def _answer_count(problem: AnySign) -> int:
+    return 2 * problem.arms
+
+
+@base.encode.register(AnySign)
+def _encode(problem: AnySign, answer: Any) -> Code:
+    good = isinstance(answer, tuple) and len(answer) == 2 and answer[1] in ("low", "high")
+    if not good or isinstance(answer[0], bool) or answer[0] not in range(problem.arms):
+        raise base.unknown_answer(problem, answer)
+    return np.array([2 * answer[0] + (answer[1] == "high")], dtype=np.int64)

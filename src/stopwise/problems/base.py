@@ -64,6 +64,18 @@ def decode(problem: Any, code: Code) -> Answer:
 
 
 @verb
+def answer_count(problem: Any) -> int:
+    """How many answers there are, for problems whose code is the place in the order; else 0."""
+    return 0
+
+
+@verb
+def code_size(problem: Any) -> int:
+    """How many whole numbers code an answer."""
+    return 1
+
+
+@verb
 def cell_count(problem: Any, code: Code) -> int:
     """How many cells the alternative to this answer has."""
     raise MissingVerb("cell_count", problem)
@@ -186,6 +198,21 @@ def reach(
     return 0.0
 
 
+@verb
+def reachable(
+    problem: Any, family: Any, counts: Floats, means: Floats, level: float
+) -> Iterator[Answer]:
+    """The reachable answers, in order; by default every answer is tried."""
+    for answer in answers(problem):
+        if reach(problem, family, counts, means, encode(problem, answer), level) <= level:
+            yield answer
+
+
+def nearly(means: Floats, extreme: float) -> Any:
+    """Which means equal the extreme one but for rounding (a tie is decided on the values)."""
+    return np.abs(means - extreme) <= 1e-9 * max(1.0, abs(float(extreme)))
+
+
 def unknown_answer(problem: Any, answer: object) -> BadArgument:
     """The error for something that is not one of the problem's answers."""
     listed = []
@@ -215,5 +242,5 @@ def needs_convexity(what: str, family: Any) -> None:
         raise NotDefined(
             f"{what} with {family!r}: d(mu, lambda) is not convex in lambda for this family, so the "
             "closest model could be a false minimum. Allowed: Gaussian, Bernoulli, Binomial, "
-            "Bounded, Poisson; or cells that bound one arm or compare two."
+            "Bounded, Poisson; or cells that bound one arm or compare two with a margin >= 0."
         )

@@ -57,7 +57,7 @@ def _correct_answers(problem: BestArm, means: Floats) -> Iterator[int]:
 @base.candidates.register(BestArm)
 def _candidates(problem: BestArm, means: Floats) -> Iterator[int]:
     # D(mu, not i) grows with mu_i and falls with the other means: the largest mean wins
-    return (int(k) for k in np.flatnonzero(means == means.max()))
+    return (int(k) for k in np.flatnonzero(base.nearly(means, means.max())))
 
 
 @base.cell_count.register(BestArm)
@@ -112,7 +112,8 @@ def _cost(
         if value < best:
             best, place, partner = value, x, other
     closest[:] = means
-    closest[arm], closest[partner] = place, place + margin
+    if best < np.inf:
+        closest[arm], closest[partner] = place, place + margin
     return best
 
 
@@ -160,3 +161,8 @@ def _reach(
         if k != arm and means[k] > x and counts[k] > 0.0:
             value += counts[k] * divergence(family, means[k], x)
     return value
+
+
+@base.answer_count.register(BestArm)
+def _answer_count(problem: BestArm) -> int:
+    return problem.arms

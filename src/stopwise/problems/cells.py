@@ -25,6 +25,7 @@ from stopwise.problems.polyhedra import (
     check_not_empty,
     pack,
     polyhedron_region,
+    restrict,
 )
 from stopwise.shapes.bound import total_divergence
 from stopwise.shapes.gap import add_gap_hessian, project_gap
@@ -40,6 +41,7 @@ class _Cells(NamedTuple):
     arms: int
     labels: tuple[Answer, ...]
     known: Region  # the possible models
+    own: tuple[Region, ...]  # the cells as given; below, together with ``known``
     first: NDArray[np.int64]  # the cells of answer i are first[i] to first[i + 1] - 1
     kinds: NDArray[np.int64]
     normals: Floats  # cell x row x arm; rows of zeros constrain nothing
@@ -72,7 +74,7 @@ class Cells(_Cells):
         if not isinstance(alternatives, Mapping) or not alternatives:
             raise BadArgument("alternatives", alternatives, "a dict from answers to cells")
         known = polyhedron_region("models", Polyhedron() if models is None else models, count)
-        regions: list[tuple[Region, bool]] = []
+        given_cells: list[tuple[Region, bool]] = []
         first = [0]
         for answer, given in alternatives.items():
             cells = given if isinstance(given, list) else [given]
@@ -83,11 +85,12 @@ class Cells(_Cells):
                     "at least one cell on which the answer is wrong",
                 )
             for place, cell in enumerate(cells):
-                regions.append(
-                    cell_region(f"alternatives[{answer!r}][{place}]", cell, count, known)
-                )
-            first.append(len(regions))
-        return super().__new__(cls, count, tuple(alternatives), known, *pack(first, regions, count))
+                given_cells.append(cell_region(f"alternatives[{answer!r}][{place}]", cell, count))
+            first.append(len(given_cells))
+        own = tuple(cell for cell, _ in given_cells)
+        within = [(restrict(cell, known), outside) for cell, outside in given_cells]
+        packed = pack(first, within, count)
+        return super().__new__(cls, count, tuple(alternatives), known, own, *packed)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         raise TypeError("Cells is rebuilt from its arrays")  # pragma: no cover
@@ -147,7 +150,7 @@ def _correct_answers(problem: Cells, means: Floats) -> Iterator[Answer]:
 
 
 def _interior(problem: Cells, place: int, means: Floats) -> bool:
-    cell = region_at(problem, place)
+    cell = problem.own[place]
     violations = np.zeros(cell.offsets.size + 1)
     region_violations(cell, means, violations)
     if problem.kinds[place] == OUTSIDE:
@@ -282,3 +285,8 @@ def _rank(problem: Cells) -> int:
 def _events(problem: Cells) -> int:
     # at one truth at least one answer is right; each wrong one is to blame on one cell
     return max(1, min(len(problem.labels) - 1, problem.kinds.size))
+
+
+@base.answer_count.register(Cells)
+def _answer_count(problem: Cells) -> int:
+    return problem.first.size - 1

@@ -14,6 +14,7 @@ from stopwise.families.base import interval
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
 from stopwise.problems.polyhedra import check_not_empty
+from stopwise.problems.reaching import half_space_reach
 from stopwise.shapes.half_space import add_half_space_hessian, only_arm, project_half_space
 from stopwise.shapes.region import (
     Region,
@@ -57,6 +58,9 @@ class AnyHalfSpace(_AnyHalfSpace):
     def __new__(cls, normals: ArrayLike, offsets: ArrayLike | None = None) -> AnyHalfSpace:
         return super().__new__(cls, *planes(normals, offsets))
 
+    def __repr__(self) -> str:
+        return f"AnyHalfSpace({self.normals.tolist()}, {self.offsets.tolist()})"
+
 
 class _AllHalfSpaces(NamedTuple):
     normals: Floats
@@ -83,7 +87,7 @@ class AllHalfSpaces(_AllHalfSpaces):
         return self.normals, self.offsets
 
     def __repr__(self) -> str:
-        return f"AllHalfSpaces(normals={self.normals!r}, offsets={self.offsets!r})"
+        return f"AllHalfSpaces({self.normals.tolist()}, {self.offsets.tolist()})"
 
 
 YES, NO = 0, 1
@@ -255,9 +259,7 @@ def _all_events(problem: AllHalfSpaces) -> int:
 def _any_reach(
     problem: AnyHalfSpace, family: Any, counts: Floats, means: Floats, code: Code, level: float
 ) -> float:
-    from stopwise.problems.reaching import half_space_reach
-
-    return half_space_reach(problem, family, counts, means, code, level)
+    return half_space_reach(family, problem.normals, problem.offsets, counts, means, code, level)
 
 
 @base.reach.register(AllHalfSpaces)
@@ -267,3 +269,13 @@ def _all_reach(
     # one answer is correct: "yes" is reachable if its models are, and they are the alternative to "no"
     closest = np.zeros(means.size)
     return base.cost(problem, family, counts, means, 1 - code, closest)
+
+
+@base.answer_count.register(AnyHalfSpace)
+def _any_answer_count(problem: AnyHalfSpace) -> int:
+    return 2 * problem.offsets.size
+
+
+@base.answer_count.register(AllHalfSpaces)
+def _all_answer_count(problem: AllHalfSpaces) -> int:
+    return 2

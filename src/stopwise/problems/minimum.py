@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stopwise.checks import Floats, finite, not_negative, whole
-from stopwise.families.base import divergence, interval, lower, upper
+from stopwise.families.base import interval, lower, upper
 from stopwise.problems import base
 from stopwise.problems.base import Code
-from stopwise.shapes.bound import project_bound, total_divergence, weighted_divergence
+from stopwise.shapes.bound import (
+    divergence_from,
+    project_bound,
+    total_divergence,
+    weighted_divergence,
+)
 from stopwise.values import value
 from stopwise.verbs import jitable
 
@@ -109,12 +115,12 @@ def prefers_low(problem: MinimumThreshold, family: Any, means: Floats) -> float:
     """D(mu, not low) - D(mu, not high), by the appendix's two closed forms."""
     least, total = np.min(means), 0.0
     top, bottom = problem.threshold + problem.epsilon, problem.threshold - problem.epsilon
-    low = divergence(family, least, top) if least < top else 0.0
+    low = divergence_from(family, least, top) if least < top else 0.0
     if least <= bottom:
         return low
     for k in range(means.size):
-        total += 1.0 / divergence(family, means[k], bottom)
-    return low - 1.0 / total
+        total += 1.0 / divergence_from(family, means[k], bottom)
+    return low - 1.0 / total if total > 0.0 else -math.inf
 
 
 @base.reach.register(MinimumThreshold)
@@ -149,3 +155,8 @@ def _reach(
         )
     limit = problem.threshold + problem.epsilon
     return 0.0 if np.min(corner) >= limit or prefers_low(problem, family, corner) <= 0.0 else np.inf
+
+
+@base.answer_count.register(MinimumThreshold)
+def _answer_count(problem: MinimumThreshold) -> int:
+    return 2

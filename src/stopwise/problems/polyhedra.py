@@ -13,7 +13,7 @@ from stopwise import checks
 from stopwise.checks import Floats, matrix, positive, vector
 from stopwise.errors import BadArgument
 from stopwise.families.base import interval
-from stopwise.shapes.region import Region, fold_bounds
+from stopwise.shapes.region import Region, fold_bounds, region
 
 
 class Polyhedron(NamedTuple):
@@ -74,19 +74,23 @@ def polyhedron_region(name: str, given: Any, count: int) -> Region:
     return Region(rows, levels, bounds[0], bounds[1], np.zeros(count), math.inf)
 
 
-def cell_region(name: str, given: Any, count: int, known: Region) -> tuple[Region, bool]:
-    """The cell, with the constraints on all models added; and whether it is outside its ball."""
+def cell_region(name: str, given: Any, count: int) -> tuple[Region, bool]:
+    """The cell as given; and whether it is outside its ball."""
     if isinstance(given, Ball | OutsideBall):
         center = vector(f"{name}.center", given.center, count)
         radius = positive(f"{name}.radius", given.radius)
-        return known._replace(center=center, radius=radius), isinstance(given, OutsideBall)
-    own = polyhedron_region(name, given, count)
+        return region(count, center=center, radius=radius), isinstance(given, OutsideBall)
+    return polyhedron_region(name, given, count), False
+
+
+def restrict(own: Region, known: Region) -> Region:
+    """The cell, with the constraints on all models added."""
     return own._replace(
         normals=np.concatenate([own.normals, known.normals]),
         offsets=np.concatenate([own.offsets, known.offsets]),
         lower=np.maximum(own.lower, known.lower),
         upper=np.minimum(own.upper, known.upper),
-    ), False
+    )
 
 
 def _kind(cell: Region, outside: bool) -> int:

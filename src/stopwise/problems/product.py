@@ -68,14 +68,9 @@ def factors(problem: Product, code: Code) -> Iterator[tuple[Any, Arms, Code]]:
     """Each part with its arms and its share of the code."""
     start = 0
     for part, group in zip(problem.parts, problem.groups, strict=True):
-        size = code_size(part)
+        size = base.code_size(part)
         yield part, group, code[start : start + size]
         start += size
-
-
-def code_size(problem: Any) -> int:
-    """How many whole numbers code an answer."""
-    return int(base.encode(problem, next(base.answers(problem))).size)
 
 
 @base.arm_count.register(Product)
@@ -196,3 +191,14 @@ def _reach(
             for part, group, share in factors(problem, code)
         )
     )
+
+
+@base.code_size.register(Product)
+def _code_size(problem: Product) -> int:
+    return sum(base.code_size(part) for part in problem.parts)
+
+
+@base.is_model.register(Product)
+def _is_model(problem: Product, means: Floats) -> bool:
+    pairs = zip(problem.parts, problem.groups, strict=True)
+    return all(base.is_model(part, means[group]) for part, group in pairs)

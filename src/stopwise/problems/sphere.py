@@ -133,3 +133,8 @@ def _reach(
     # one answer is correct: it is reachable if the alternative to the other one is
     closest = np.zeros(means.size)
     return base.cost(problem, family, counts, means, 1 - code, closest)
+
+
+@base.answer_count.register(Sphere)
+def _answer_count(problem: Sphere) -> int:
+    return 2

@@ -136,3 +136,32 @@ def _reach(
         if away(code, k) * (means[k] - problem.threshold) > 0.0:
             value += weighted_divergence(family, counts[k], means[k], problem.threshold)
     return value
+
+
+@base.code_size.register(Thresholding)
+def _code_size(problem: Thresholding) -> int:
+    return problem.arms
+
+
+@base.reachable.register(Thresholding)
+def _reachable(
+    problem: Thresholding, family: Any, counts: Floats, means: Floats, level: float
+) -> Iterator[Answer]:
+    """Arm by arm, low first, as long as what is left of the level pays for it."""
+    prices = [
+        weighted_divergence(family, n, m, problem.threshold)
+        for n, m in zip(counts, means, strict=True)
+    ]
+
+    stack: list[tuple[tuple[int, ...], int, float]] = [((), 0, level)]
+    while stack:
+        chosen, arm, left = stack.pop()
+        if arm == problem.arms:
+            yield chosen
+            continue
+        low_price = prices[arm] if means[arm] > problem.threshold else 0.0
+        high_price = prices[arm] if means[arm] < problem.threshold else 0.0
+        if high_price <= left:  # popped after "low": later in the order
+            stack.append((chosen, arm + 1, left - high_price))
+        if low_price <= left:
+            stack.append(((*chosen, arm), arm + 1, left - low_price))

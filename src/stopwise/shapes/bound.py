@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from stopwise.checks import Floats
@@ -15,6 +16,12 @@ def weighted_divergence(family: Any, weight: float, mu: float, lam: float) -> fl
     if weight == 0.0 or mu == lam:
         return 0.0
     return weight * divergence(family, mu, lam)
+
+
+@jitable
+def divergence_from(family: Any, mu: float, lam: float) -> float:
+    """d(mu, lambda), infinite for a mean at infinity (the end of a box around an arm not sampled)."""
+    return math.inf if math.isinf(mu) else divergence(family, mu, lam)
 
 
 @jitable

@@ -34,6 +34,11 @@ def meeting_point(
         return left
     if other_weight == 0.0:
         return right
+    # both arms have weight: the model stays off the ends of the interval, where d is infinite
+    if right < mu:
+        right -= 4e-16 * max(abs(high), abs(low) if low > -math.inf else 0.0, margin)
+    if left == low:
+        left += max(4e-16 * abs(low), 1e-300)
     x = (weight * mu + other_weight * (other_mu - margin)) / (weight + other_weight)
     if margin == 0.0:
         return x

@@ -94,7 +94,7 @@ def _tilt_to_plane(
             spread += normal[k] * normal[k] * variance(family, means[k]) / weights[k]
             reach = max(reach, weights[k] / abs(normal[k]))
     theta = need / spread if spread > 0.0 else reach
-    left, right = 0.0, math.inf
+    left, right, lack = 0.0, math.inf, need
     for _ in range(200):
         lack, slope = need, 0.0
         for k in range(means.size):
@@ -113,8 +113,32 @@ def _tilt_to_plane(
         if not left < new < right:
             new = 0.5 * (left + right) if right < math.inf else 2.0 * theta
         if abs(new - theta) <= 1e-16 * theta or new == left or new == right:
-            return
+            break
         theta = new
+    if abs(lack) > 1e-12 * need:
+        _settle(family, weights, means, normal, need, left, closest)
+
+
+@jitable
+def _settle(
+    family: Any,
+    weights: Floats,
+    means: Floats,
+    normal: Floats,
+    need: float,
+    theta: float,
+    closest: Floats,
+) -> None:
+    """Where d is linear (a Poisson mean of 0) an arm jumps at the critical theta: it takes the rest."""
+    lack, best, jumper = need, math.inf, -1
+    for k in range(means.size):
+        if normal[k] != 0.0 and weights[k] > 0.0:
+            closest[k] = tilt(family, means[k], theta * normal[k] / weights[k])
+            lack -= normal[k] * (closest[k] - means[k])
+            if variance(family, means[k]) <= 0.0 and weights[k] / abs(normal[k]) < best:
+                best, jumper = weights[k] / abs(normal[k]), k
+    if jumper >= 0:
+        closest[jumper] += lack / normal[jumper]
 
 
 @jitable

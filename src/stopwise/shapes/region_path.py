@@ -76,7 +76,12 @@ def follow_path(
         if tau < 1e-14 * size and np.max(violations[:used]) <= 0.0:
             break
         tau = max((0.15 if min(primal, dual) > 0.7 else 0.5) * tau, 1e-15 * size)
-    value = region_dual(family, weights, means, cell, theta, closest, violations)
+    value = -math.inf
+    for less in (0.0, 1e-12, 1e-9, 1e-6):  # a dual that ends at theta is finite a little before it
+        near_theta = (1.0 - less) * theta
+        value = max(
+            value, region_dual(family, weights, means, cell, near_theta, closest, violations)
+        )
     closest[:] = x
     return value
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.checks import Floats
+from stopwise.families.base import variance
 from stopwise.shapes.bound import total_divergence
 from stopwise.shapes.region import Region, region_violations
 from stopwise.shapes.region_dual import dual_newton_step, region_dual
@@ -33,19 +34,47 @@ def project_region(
         return total_divergence(family, weights, means, closest)
     # an arm without weight moves for free; a sliver of weight keeps its place determined
     solid = np.maximum(weights, 1e-13 * np.max(weights))
-    theta, trial = np.zeros(rows + 1), np.zeros(rows + 1)
     scale = np.zeros(rows + 1)
     for m in range(rows):
         scale[m] = np.max(np.abs(cell.normals[m]))
     scale[rows] = cell.radius if cell.radius < math.inf else 1.0
-    value = region_dual(family, solid, means, cell, theta, closest, violations)
+    smooth = True
+    for k in range(count):  # at an end of the interval of means the dual may jump
+        smooth = smooth and variance(family, means[k]) > 0.0
+    value = _climb_dual(family, solid, means, cell, scale, closest) if smooth else -math.inf
+    region_violations(cell, closest, violations)
+    if not smooth or _violated(violations, scale, closest, 1e-11):
+        value = follow_path(family, solid, means, cell, closest)
+        region_violations(cell, closest, violations)
+        if _violated(violations, scale, closest, 1e-6):
+            return math.inf  # nothing is inside
+    return max(min(value, total_divergence(family, weights, means, closest)), 0.0)
+
+
+@jitable
+def _violated(violations: Floats, scale: Floats, closest: Floats, tolerance: float) -> bool:
+    size = 1.0 + np.max(np.abs(closest))
+    for m in range(scale.size):
+        if not violations[m] <= tolerance * scale[m] * size and violations[m] > 0.0:
+            return True
+    return not math.isfinite(size)
+
+
+@jitable
+def _climb_dual(
+    family: Any, weights: Floats, means: Floats, cell: Region, scale: Floats, closest: Floats
+) -> float:
+    """Maximise the dual; leaves the model at its multipliers."""
+    rows = scale.size - 1
+    theta, trial, violations = np.zeros(rows + 1), np.zeros(rows + 1), np.zeros(rows + 1)
+    value = region_dual(family, weights, means, cell, theta, closest, violations)
     for _ in range(200):
-        step = dual_newton_step(family, solid, means, cell, theta, closest, violations)
+        step = dual_newton_step(family, weights, means, cell, theta, closest, violations)
         length, best, kept = 1.0, value, violations.copy()
         for _ in range(60):
             for m in range(rows + 1):
                 trial[m] = max(0.0, theta[m] + length * step[m])
-            value = region_dual(family, solid, means, cell, trial, closest, kept)
+            value = region_dual(family, weights, means, cell, trial, closest, kept)
             gain, left = 0.0, 0.0
             for m in range(rows + 1):
                 gain += violations[m] * (trial[m] - theta[m])
@@ -64,8 +93,4 @@ def project_region(
             done = done and off <= 4e-16 * scale[m] * (1.0 + np.max(np.abs(closest)))
         if done or not moved:
             break
-    for m in range(rows + 1):
-        if violations[m] > 1e-11 * scale[m] * (1.0 + np.max(np.abs(closest))):
-            value = follow_path(family, solid, means, cell, closest)
-            break
-    return max(min(value, total_divergence(family, solid, means, closest)), 0.0)
+    return value

@@ -1,0 +1,1 @@
+"""One round, one run, many runs."""
