@@ -11,7 +11,7 @@ import pytest
 import stopwise as sw
 
 # Table 1, epsilon minimum threshold: the oracle boundary as printed (gamma = 0.6, epsilon = 1/6,
-# Gaussian arms: ../shared NOTES 5). The second half mirrors the first.
+# Gaussian arms). The second half mirrors the first.
 PRINTED = [
     (0.603601, 1.0),
     (0.6061, 0.868323),
@@ -121,7 +121,7 @@ def test_sphere_from_its_centre() -> None:
 
 
 def test_figure_2_instance() -> None:
-    """NOTES 1 and 2: K = n = 10, T* = 200, every normal an oracle answer, weights the normals."""
+    """K = n = 10, T* = 200, every normal an oracle answer, weights the normals."""
     normals = np.full((10, 10), 0.2 / 9) + (0.8 - 0.2 / 9) * np.eye(10)
     found = sw.oracle(sw.AnyHalfSpace(normals), [-0.1] * 10)
     assert found.time == pytest.approx(200.0, rel=1e-12)
@@ -202,7 +202,7 @@ def test_two_gaussian_arms_are_sampled_alike() -> None:
 
 
 def test_rank_and_events() -> None:
-    """NOTES, thresholds: best arm (2, K - 1), any low arm (1, K)."""
+    """Best arm (2, K - 1), any low arm (1, K)."""
     facts = {
         sw.BestArm(7): (2, 6),
         sw.AnyLowArm(7, 0.0): (1, 7),

@@ -20,7 +20,7 @@ FOUR = sw.BestArm(4)
 
 @pytest.mark.parametrize(("arms", "expected"), [(2, 14.58), (3, 23.45), (5, 43.26), (10, 99.77)])
 def test_smallest_constant_of_the_paper(arms: int, expected: float) -> None:
-    """NOTES 3. And it satisfies the theorem's inequality by a plain sum, for two arms."""
+    """It satisfies the theorem's inequality by a plain sum, for two arms."""
     log_c = conservative_constant(arms)
     assert round(log_c, 2) == expected
     if arms == 2:
@@ -38,7 +38,7 @@ def test_smallest_constant_of_the_paper(arms: int, expected: float) -> None:
     ],
 )
 def test_orders_of_magnitude(threshold: Any, family: Any, expected: float) -> None:
-    """NOTES: K = 4, delta = 0.1, t = 4,000, best arm (the two arms that count have 2,000 samples)."""
+    """K = 4, delta = 0.1, t = 4,000, best arm (the two arms that count have 2,000 samples)."""
     counts, means = np.array([2000.0, 2000.0, 1e-9, 1e-9]), np.array([0.5, 0.45, 0.43, 0.4])
     counts[2:] = 1.0
     level = constant(threshold, FOUR, family, 0.1)

@@ -48,6 +48,7 @@ def oracle(
 
 
 def _print(found: Oracle) -> None:
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
@@ -58,16 +59,14 @@ def _print(found: Oracle) -> None:
     console.print(facts)
     header, rows = found.weight_rows()
     if len(header) > 4:  # many oracle answers: one line for each
-        header, rows = (
-            ["answer", *(f"arm {row[0]}" for row in rows)],
-            [
-                [repr(answer), *(row[2 + place] for row in rows)]
-                for place, answer in enumerate(found.answers)
-            ],
-        )
-    table = Table()
+        header = ["answer", *(f"arm {k}" for k in range(found.means.size))]
+        rows = [
+            [repr(answer), *(f"{share:.3f}" for share in weights)]
+            for answer, weights in zip(found.answers, found.weights, strict=True)
+        ]
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in header:
-        table.add_column(name, no_wrap=True, overflow="fold")
+        table.add_column(name, no_wrap=True)
     for row in rows:
         table.add_row(*row)
     console.print(table)
