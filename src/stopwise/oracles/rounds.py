@@ -45,10 +45,10 @@ def answer_weights(
 ) -> float:
     """Oracle weights of a given answer, and its value.
 
-    At means where the answer is wrong every weight vector is optimal; the paper leaves the choice open. Taken are the
-    limits of the weights as the means come to the boundary of the alternative, where the problem has
-    such a limit, so that an answer which is pursued is tested in the way that can still save it;
-    otherwise uniform ones.
+    At means where the answer is wrong every weight vector is optimal, and the paper leaves the
+    choice open. Taken are the limits of the weights as the means come to the boundary of the
+    alternative, where the problem has such a limit, so that an answer which is pursued is tested in
+    the way that can still save it; otherwise uniform ones.
     """
     return optimise(problem, family, means, code, weights)
 
