@@ -10,7 +10,8 @@ from instances import PAIRS, Setting, draw_instance, pair_id
 from stopwise.families.base import divergence, lower, upper
 
 KINDS = {"best_arm", "epsilon_best_arm", "thresholding", "minimum", "epsilon_minimum", "any_low",
-         "any_sign", "any_half_space", "all_half_spaces", "sphere", "product"}  # fmt: skip
+         "any_sign", "any_half_space", "all_half_spaces", "sphere", "product", "cells_of_balls",
+         "cells_of_planes"}  # fmt: skip
 EXACT = {"best_arm", "epsilon_best_arm", "thresholding", "minimum", "any_low", "sphere"}
 
 
@@ -71,3 +72,17 @@ def test_two_to_the_thousand_answers_are_not_enumerated() -> None:
     problem = sw.Thresholding(1000, 0.0)
     first = sw.reachable_answers(problem, np.full(1000, 4.0), np.full(1000, -1.0), 1.0, limit=1)
     assert first == (tuple(range(1000)),)
+
+
+def test_cells_shrink_to_the_oracle_answers() -> None:
+    """The Figure 3 question as a user would state it, and as the library has it."""
+    normals = np.array([[0.8, 0.2], [0.2, 0.8]])
+    cells = sw.Cells(
+        2,
+        {(m, s): sw.Polyhedron([-s * normals[m]]) for m in (0, 1) for s in (1, -1)},
+    )
+    means = [-0.3, -0.1]
+    assert sw.reachable_answers(cells, [1e6, 1e6], means, 10.0) == ((0, -1),)
+    wide = sw.reachable_answers(cells, [50, 50], means, 1.0)
+    exact = sw.reachable_answers(sw.AnyHalfSpace(normals), [50, 50], means, 1.0)
+    assert set(exact) <= set(wide)

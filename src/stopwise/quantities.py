@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+import stopwise.oracles.reaching  # noqa: F401  (registers its verb)
 from stopwise import checks
 from stopwise.checks import Floats
 from stopwise.errors import BadArgument
