@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import stopwise as sw
+from stopwise.problems import base
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,10 @@ def draw_instance(kind: str, setting: Setting, arms: int, seed: int) -> tuple[An
     """A random problem of a kind, with random means, from a seed."""
     rng = np.random.default_rng(seed)
     means = rng.uniform(setting.low, setting.high, arms)
-    return BUILDERS[kind](setting, arms, rng), means
+    problem = BUILDERS[kind](setting, arms, rng)
+    while not base.is_model(problem, means):
+        means = rng.uniform(setting.low, setting.high, arms)
+    return problem, means
 
 
 def _threshold(setting: Setting, rng: np.random.Generator) -> float:
