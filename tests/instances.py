@@ -126,6 +126,7 @@ def _cells_of_bounds(setting: Setting, arms: int, rng: np.random.Generator) -> A
         arms,
         {
             "first is low": box,
+            "first is high": sw.Polyhedron(upper=[limit, *[np.inf] * (arms - 1)]),
             "first is best": beaten,
             "neither": [
                 sw.Polyhedron(upper=[limit, *[np.inf] * (arms - 1)]),

@@ -90,7 +90,10 @@ def _check_solution(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any
     assert special.gap <= RELATIVE, f"gap of {special.status} solution: {special.gap}"
     assert generic.gap <= RELATIVE, f"gap of generic solution: {generic.gap}"
     _close("special and generic value", special.value, generic.value)
-    for corner in weight_vertices(problem, family, mu, code, special):
+    # corners of the generic solver's sets take many linear programs: for few arms only
+    explored = special.models is None or mu.size <= 4
+    found = weight_vertices(problem, family, mu, code, special) if explored else [special.weights]
+    for corner in found:
         assert abs(corner.sum() - 1.0) <= 1e-12, f"weights sum to {corner.sum()}"
         assert corner.min() >= 0.0, f"weights are negative: {corner}"
         _close(
