@@ -12,7 +12,6 @@ from stopwise.families.base import divergence, lower, upper
 KINDS = {"best_arm", "epsilon_best_arm", "thresholding", "minimum", "epsilon_minimum", "any_low",
          "any_sign", "any_half_space", "all_half_spaces", "sphere", "product", "cells_of_balls",
          "cells_of_planes"}  # fmt: skip
-EXACT = {"best_arm", "epsilon_best_arm", "thresholding", "minimum", "any_low", "sphere"}
 
 
 @pytest.mark.parametrize(

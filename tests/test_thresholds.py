@@ -39,8 +39,7 @@ def test_smallest_constant_of_the_paper(arms: int, expected: float) -> None:
 )
 def test_orders_of_magnitude(threshold: Any, family: Any, expected: float) -> None:
     """K = 4, delta = 0.1, t = 4,000, best arm (the two arms that count have 2,000 samples)."""
-    counts, means = np.array([2000.0, 2000.0, 1e-9, 1e-9]), np.array([0.5, 0.45, 0.43, 0.4])
-    counts[2:] = 1.0
+    counts, means = np.array([2000.0, 2000.0, 1.0, 1.0]), np.array([0.5, 0.45, 0.43, 0.4])
     level = constant(threshold, FOUR, family, 0.1)
     if isinstance(threshold, sw.Stylized):
         counts = np.full(4, 1000.0)

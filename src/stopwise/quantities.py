@@ -19,6 +19,7 @@ from stopwise.errors import BadArgument
 from stopwise.families import Gaussian
 from stopwise.oracles.bound import worst_mixture
 from stopwise.oracles.solve import (
+    STATUSES,
     Solution,
     degenerate,
     find_witness,
@@ -277,7 +278,6 @@ def _assemble(
     chosen: dict[Answer, Solution],
     solved: dict[Answer, Solution],
 ) -> Oracle:
-    order = ("exact", "converged", "inexact", "degenerate")
     return Oracle(
         problem,
         family,
@@ -287,7 +287,7 @@ def _assemble(
         max(each.value for each in chosen.values()),
         tuple(each.weights for each in chosen.values()),
         max(each.gap for each in chosen.values()),
-        max((each.status for each in chosen.values()), key=order.index),
+        max((each.status for each in chosen.values()), key=STATUSES.index),
         dict(solved),
     )
 

@@ -28,6 +28,9 @@ def relative_gap(lower: float, upper: float) -> float:
     return abs(upper - lower) / upper if 0.0 < upper < math.inf else abs(upper)
 
 
+STATUSES = ("exact", "converged", "inexact", "degenerate")  # from best to worst
+
+
 class Solution(NamedTuple):
     """One answer's value with certified bounds, oracle weights and, if solved for, a witness."""
 
@@ -117,7 +120,7 @@ def _product_solution(problem: Product, family: Any, means: Floats, code: Code) 
         combine(lambda part: part.lower),
         combine(lambda part: part.upper),
         np.asarray(weights),
-        max((part.status for part, _ in parts), key=("exact", "converged", "inexact").index),
+        max((part.status for part, _ in parts), key=STATUSES.index),
     )
 
 

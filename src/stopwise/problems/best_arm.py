@@ -9,7 +9,7 @@ import numpy as np
 
 from stopwise.checks import Floats, not_negative, whole
 from stopwise.errors import BadArgument
-from stopwise.families.base import divergence, interval
+from stopwise.families.base import interval
 from stopwise.problems import base
 from stopwise.problems.base import Code
 from stopwise.shapes.bound import weighted_divergence
@@ -156,10 +156,10 @@ def _reach(
         if pooled <= x:  # Newton on a concave function, from the left: it rises and ends exactly
             break
         x = pooled
-    value = counts[arm] * divergence(family, means[arm], x) if counts[arm] > 0.0 else 0.0
+    value = weighted_divergence(family, counts[arm], means[arm], x)
     for k in range(means.size):
-        if k != arm and means[k] > x and counts[k] > 0.0:
-            value += counts[k] * divergence(family, means[k], x)
+        if k != arm and means[k] > x:
+            value += weighted_divergence(family, counts[k], means[k], x)
     return value
 
 
