@@ -47,7 +47,8 @@ def test_exact_distances_match_a_projection() -> None:
     counts, means = np.array([10.0, 20.0, 5.0, 8.0]), np.array([0.6, 0.5, 0.2, 0.4])
     from stopwise.problems import base
 
-    got = base.reach(sw.BestArm(4), sw.Gaussian(), counts, means, np.array([2]), 1.0)
+    point = np.zeros(4)
+    got = base.reach(sw.BestArm(4), sw.Gaussian(), counts, means, np.array([2]), 1.0, point)
     program = minimize(
         lambda x: 0.5 * np.sum(counts * (x - means) ** 2),
         means,
@@ -57,6 +58,7 @@ def test_exact_distances_match_a_projection() -> None:
         options={"ftol": 1e-15},
     )
     assert got == pytest.approx(program.fun, rel=1e-6)
+    assert point == pytest.approx(program.x, abs=1e-4)
 
 
 def test_the_region_shrinks_to_the_oracle_answers() -> None:

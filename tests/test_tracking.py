@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from stopwise.sampling.tracking import CTracking, DTracking, Explored, floor_weights, follow
+from stopwise.sampling.tracking import CTracking, DTracking, Explored, follow, water_level
 from stopwise.verbs import compiled
 
 
@@ -35,8 +35,7 @@ def test_projection_is_closest_in_sup_norm(seed: int) -> None:
     arms = int(rng.integers(2, 9))
     target = rng.dirichlet(np.full(arms, 0.3))
     floor = float(rng.uniform(0.0, 1.0)) / arms
-    out = np.zeros(arms)
-    floor_weights(target, floor, out)
+    out = np.maximum(target - water_level(target, floor), 0.0) + floor
     assert out.sum() == pytest.approx(1.0, abs=1e-12)
     assert out.min() >= floor
     assert np.abs(out - target).max() == pytest.approx(closest_by_program(target, floor), abs=1e-9)

@@ -48,6 +48,18 @@ from stopwise.quantities import (
     track_and_stop_bound,
     witness,
 )
+from stopwise.results import Results, Summary
+from stopwise.sampling import (
+    CTracking,
+    DTracking,
+    Explored,
+    FixedWeights,
+    OracleWeights,
+    StickyTrackAndStop,
+    TrackAndStop,
+    Uniform,
+)
+from stopwise.simulation import Run, RunFailed, RunTrace, run, simulate
 from stopwise.stopping import Conservative, Mixture, MixtureMartingale, Stylized
 
 __version__ = "0.1.0"
@@ -65,10 +77,14 @@ __all__ = [
     "Binomial",
     "Bound",
     "Bounded",
+    "CTracking",
     "Cells",
     "Conservative",
     "Cost",
+    "DTracking",
+    "Explored",
     "Exponential",
+    "FixedWeights",
     "Gamma",
     "Gaussian",
     "Geometric",
@@ -80,14 +96,23 @@ __all__ = [
     "NegativeBinomial",
     "NotDefined",
     "Oracle",
+    "OracleWeights",
     "OutsideBall",
     "Poisson",
     "Polyhedron",
     "Product",
+    "Results",
+    "Run",
+    "RunFailed",
+    "RunTrace",
     "Sphere",
+    "StickyTrackAndStop",
     "StopwiseError",
     "Stylized",
+    "Summary",
     "Thresholding",
+    "TrackAndStop",
+    "Uniform",
     "Witness",
     "answers",
     "correct_answers",
@@ -97,6 +122,8 @@ __all__ = [
     "oracle",
     "rank",
     "reachable_answers",
+    "run",
+    "simulate",
     "track_and_stop_bound",
     "witness",
 ]

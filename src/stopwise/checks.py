@@ -100,7 +100,7 @@ def matrix(name: str, given: ArrayLike) -> Floats:
     return array
 
 
-def weights(name: str, given: ArrayLike, size: int) -> Floats:
+def weights(name: str, given: ArrayLike, size: int | None) -> Floats:
     """Numbers of at least 0, one for each arm, not all 0."""
     array = vector(name, given, size)
     if np.any(array < 0.0) or not np.any(array > 0.0):

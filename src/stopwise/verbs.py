@@ -20,13 +20,22 @@ from typing import Any, TypeVar, cast
 F = TypeVar("F", bound=Callable[..., Any])
 Choose = Callable[..., Any]
 
+# Division by zero gives inf or nan, as with NumPy's numbers, and so can be vectorised. Inner
+# functions need no wrappers for Python, and are inlined unless they allocate (those are rare or long).
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
 _PACKAGE = Path(__file__).parent
-_pending: list[tuple[Callable[..., Any], Choose]] = []
+_pending: list[tuple[Callable[..., Any], Choose, dict[str, Any]]] = []
 _foreign: set[str] = set()
 
 
-def verb(default: Callable[..., Any]) -> Any:
-    """Make ``default`` a verb: its body serves every type that registers nothing of its own."""
+def verb(default: Callable[..., Any] | None = None, *, allocates: bool = False) -> Any:
+    """Make ``default`` a verb: its body serves every type that registers nothing of its own.
+
+    ``allocates`` says that implementations may create arrays; see ``compiled``.
+    """
+    if default is None:
+        return functools.partial(verb, allocates=allocates)
     dispatcher = functools.singledispatch(default)
     plain_register = dispatcher.register
 
@@ -38,30 +47,50 @@ def verb(default: Callable[..., Any]) -> Any:
         return plain_register(kind, function)
 
     dispatcher.register = register  # type: ignore[assignment]
-    _pending.append((dispatcher, lambda *types: dispatcher.dispatch(_python_class(types[0]))))
+
+    def choose(*types: Any) -> Any:
+        return dispatcher.dispatch(_python_class(types[0]))
+
+    _pending.append((dispatcher, choose, _inner(allocates)))
     return dispatcher
 
 
-def jitable(function: F) -> F:
+def jitable(function: Any = None, *, allocates: bool = False) -> Any:
     """Let compiled code call this plain function (it is compiled with its caller)."""
-    _pending.append((function, lambda *_: function))
+    if function is None:
+        return functools.partial(jitable, allocates=allocates)
+    _pending.append((function, lambda *_: function, _inner(allocates)))
     return function
 
 
-def compiled(function: F) -> F:
-    """The function, compiled and cached on disk; itself when compilation is switched off."""
+def has_foreign() -> bool:
+    """Whether somebody outside the package registered a function: nothing is cached on disk then."""
+    return bool(_foreign)
+
+
+def _inner(allocates: bool) -> dict[str, Any]:
+    return {**_INNER, "_nrt": True, "forceinline": False} if allocates else _INNER
+
+
+def compiled(function: F, allocates: bool = True) -> F:
+    """The function, compiled and cached on disk; itself when compilation is switched off.
+
+    Without ``allocates`` it may create no arrays, nor may what it calls unless declared so. Then no
+    references are counted, which in a loop over small arrays is most of the time.
+    """
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return function
     import numba
 
     _install()
+    options = {**_OPTIONS, "nogil": True, "_nrt": allocates}
     if _foreign:
-        return cast(F, numba.njit(function))
+        return cast(F, numba.njit(**options)(function))
     with _cache_directory():
         try:
-            return cast(F, numba.njit(cache=True)(function))
+            return cast(F, numba.njit(cache=True, **options)(function))
         except RuntimeError:  # no folder can be written: compile in every process
-            return cast(F, numba.njit(function))
+            return cast(F, numba.njit(**options)(function))
 
 
 def _install() -> None:
@@ -69,8 +98,9 @@ def _install() -> None:
     from numba.extending import overload
 
     while _pending:
-        function, choose = _pending.pop()
-        overload(function, strict=False)(choose)
+        function, choose, options = _pending.pop()
+        register: Any = overload  # its stub knows fewer options than it takes
+        register(function, strict=False, jit_options=options)(choose)
 
 
 def _python_class(numba_type: Any) -> type:

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.arrays import assign
 from stopwise.checks import Floats
-from stopwise.engine.step import begin, choose, observe, statistic
+from stopwise.engine.step import State, choose, growth, observe, weigh
 from stopwise.families.base import draw
 from stopwise.problems.base import Code
+from stopwise.stopping.thresholds import common_growth
 from stopwise.verbs import jitable
+
+
+class Outcome(NamedTuple):
+    """Row d is for the d-th of rising constants; time 0: undecided."""
+
+    times: Code
+    codes: Code
+    counts: Floats
+    progress: Code  # rounds done, and constants crossed
+
+
+class Trace(NamedTuple):
+    """Round by round, as far as there is room."""
+
+    arms: Code
+    samples: Floats
+    pursued: Code
+    codes: Code  # the answer with the most evidence
+    evidence: Floats
+    growths: Floats
+
+
+FINE, BAD_SAMPLE, BAD_WEIGHTS, BAD_EVIDENCE = range(4)
+LOOK = 64  # rounds between looks at the weights
 
 
 @jitable
@@ -21,29 +48,83 @@ def play(
     threshold: Any,
     truth: Floats,
     rank: int,
-    code_size: int,
     constants: Floats,
-    max_rounds: int,
+    stop: int,
     rng: np.random.Generator,
-    times: Floats,
-    answers: Code,
-    counts: Floats,
-) -> None:
-    """One run. ``constants`` rise; row d of the outputs is for constants[d]; time 0: undecided."""
-    state = begin(truth.size, code_size)
-    done = 0
-    for rounds in range(max_rounds):
+    state: State,
+    outcome: Outcome,
+    trace: Trace,
+) -> int:
+    """Go on until every constant is crossed or ``stop`` rounds are done; whether all was fine."""
+    rounds, done = outcome.progress[0], outcome.progress[1]
+    known = 0.0 if rounds == 0 else common_growth(threshold, 1.0 * rounds)
+    verdict = FINE
+    while rounds < stop and done < constants.size:
         arm = choose(strategy, problem, family, state, rounds)
-        observe(threshold, family, state, arm, draw(family, truth[arm], rng))
-        if rounds + 1 < truth.size:
-            continue
-        score = statistic(problem, family, threshold, rank, state, rounds + 1)
-        while done < constants.size and score >= constants[done]:
-            times[done] = rounds + 1
-            answers[done] = state.answer
-            counts[done] = state.memory.counts
-            done += 1
-        if done == constants.size:
+        look = rounds == truth.size or (rounds > truth.size and rounds % LOOK == 0)
+        if look and not _sane(state.memory.weights):
+            verdict = BAD_WEIGHTS
             break
-    for d in range(done, constants.size):
-        counts[d] = state.memory.counts
+        sample = draw(family, truth[arm], rng)
+        if not math.isfinite(sample):
+            verdict = BAD_SAMPLE
+            break
+        rounds += 1
+        observe(strategy, problem, family, threshold, state, rounds, arm, sample)
+        evidence, enough = (
+            0.0,
+            constants[done] + known,
+        )  # growth never falls: with less, no stop yet
+        if rounds >= truth.size:
+            exactly = rounds <= trace.arms.size
+            evidence = weigh(problem, family, state, 0.0 if exactly else enough)
+            if not evidence >= 0.0:
+                verdict = BAD_EVIDENCE
+                break
+        if evidence >= enough and rounds >= truth.size:
+            known = common_growth(threshold, 1.0 * rounds)
+            margin = evidence - growth(threshold, state, rank, rounds)
+            while done < constants.size and margin >= constants[done]:
+                _stop(state, outcome, rounds, done)
+                done += 1
+        if rounds <= trace.arms.size:
+            grown = growth(threshold, state, rank, rounds)
+            _record(state, trace, rounds - 1, arm, sample, evidence, grown)
+    outcome.progress[0], outcome.progress[1] = rounds, done
+    return verdict
+
+
+@jitable
+def _sane(weights: Floats) -> bool:
+    """Numbers of at least 0 that sum to 1."""
+    whole = 0.0
+    for k in range(weights.size):
+        if not weights[k] >= 0.0:
+            return False
+        whole += weights[k]
+    return abs(whole - 1.0) <= 1e-6
+
+
+@jitable
+def _stop(state: State, outcome: Outcome, rounds: int, place: int) -> None:
+    outcome.times[place] = rounds
+    assign(outcome.codes[place], state.answer)
+    assign(outcome.counts[place], state.memory.counts)
+
+
+@jitable
+def _record(
+    state: State,
+    trace: Trace,
+    place: int,
+    arm: int,
+    sample: float,
+    evidence: float,
+    grown: float,
+) -> None:
+    trace.arms[place] = arm
+    trace.samples[place] = sample
+    assign(trace.pursued[place], state.memory.code)
+    assign(trace.codes[place], state.answer)
+    trace.evidence[place] = evidence
+    trace.growths[place] = grown

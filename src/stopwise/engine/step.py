@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.checks import Floats
-from stopwise.oracles.rounds import best_evidence
+from stopwise.oracles.rounds import absorb, best_evidence, rebuild, sketch
+from stopwise.problems import base
 from stopwise.problems.base import Code
-from stopwise.sampling.strategies import Memory, aim
+from stopwise.sampling.strategies import Memory, aim, notes, notice
 from stopwise.sampling.tracking import follow
 from stopwise.stopping.thresholds import arm_growth, common_growth, largest_sum
 from stopwise.verbs import jitable
+
+REFRESH = 1024  # rounds after which sketches are built anew, so that rounding cannot pile up
 
 
 class State(NamedTuple):
@@ -20,53 +23,87 @@ class State(NamedTuple):
 
     memory: Memory
     totals: Floats  # the tracker's
-    growths: Floats  # each arm's part of the threshold
     answer: Code  # the answer with the most evidence
-    closest: Floats  # scratch
 
 
-@jitable
-def begin(arms: int, code_size: int) -> State:
+def begin(problem: Any, family: Any, strategy: Any) -> State:
     """A run before its first sample."""
+    arms, size = base.arm_count(problem), base.code_size(problem)
     memory = Memory(
         np.zeros(arms),
         np.zeros(arms),
-        np.zeros(code_size, dtype=np.int64),
         np.zeros(arms),
-        np.zeros(arms + 1),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(arms),
+        sketch(problem, family),
+        notes(strategy, arms),
     )
-    code = np.zeros(code_size, dtype=np.int64)
-    return State(memory, np.zeros(arms), np.zeros(arms), code, np.zeros(arms))
+    return State(memory, np.zeros(arms), np.zeros(size, dtype=np.int64))
 
 
-@jitable
-def observe(threshold: Any, family: Any, state: State, arm: int, sample: float) -> None:
-    """One more sample of an arm."""
-    counts, means = state.memory.counts, state.memory.means
-    counts[arm] += 1.0
-    means[arm] += (sample - means[arm]) / counts[arm]
-    state.growths[arm] = arm_growth(threshold, family, counts[arm], means[arm])
-
-
-@jitable
-def statistic(
-    problem: Any, family: Any, threshold: Any, rank: int, state: State, rounds: int
-) -> float:
-    """The largest evidence minus the threshold's growth: stop when it reaches constant(delta)."""
+def restart(strategy: Any, state: State) -> State:
+    """The state before the first sample, in the same arrays (a sketch is rebuilt from data anyway)."""
     memory = state.memory
-    evidence = best_evidence(
-        problem, family, memory.counts, memory.means, state.answer, state.closest
-    )
-    growth = common_growth(threshold, 1.0 * rounds) + largest_sum(state.growths, rank)
-    return evidence - growth
+    for used in (
+        memory.counts,
+        memory.means,
+        memory.growths,
+        memory.weights,
+        memory.code,
+        state.totals,
+        state.answer,
+    ):
+        used[:] = 0
+    return state._replace(memory=memory._replace(notes=notes(strategy, memory.counts.size)))
 
 
 @jitable
 def choose(strategy: Any, problem: Any, family: Any, state: State, rounds: int) -> int:
-    """The next arm: every arm once, then what the strategy's tracker says."""
+    """The next arm after this many rounds: every arm once, then what the strategy's tracker says."""
     memory = state.memory
     if rounds < memory.counts.size:
         state.totals[rounds] += 1.0
         return rounds
     aim(strategy, problem, family, memory, rounds)
     return follow(strategy.tracker, memory.weights, memory.counts, state.totals, rounds)
+
+
+@jitable
+def observe(
+    strategy: Any,
+    problem: Any,
+    family: Any,
+    threshold: Any,
+    state: State,
+    rounds: int,
+    arm: int,
+    sample: float,
+) -> None:
+    """The sample with which this many rounds are complete."""
+    memory = state.memory
+    counts, means = memory.counts, memory.means
+    before = means[arm]
+    counts[arm] += 1.0
+    means[arm] += (sample - before) / counts[arm]
+    memory.growths[arm] = arm_growth(threshold, family, counts[arm], means[arm])
+    if rounds == counts.size or rounds % REFRESH == 0:
+        rebuild(problem, family, memory.sketch, counts, means)
+    elif rounds > counts.size:
+        absorb(problem, family, memory.sketch, counts, means, arm, before)
+    if rounds > counts.size:
+        notice(strategy, problem, family, memory, arm, sample, before)
+
+
+@jitable
+def weigh(problem: Any, family: Any, state: State, enough: float) -> float:
+    """The most evidence for any answer, if it reaches ``enough``; every arm has been sampled."""
+    memory = state.memory
+    return best_evidence(
+        problem, family, memory.sketch, memory.counts, memory.means, enough, state.answer
+    )
+
+
+@jitable
+def growth(threshold: Any, state: State, rank: int, rounds: int) -> float:
+    """The data's part of the threshold: stop when the evidence minus this reaches constant(delta)."""
+    return common_growth(threshold, 1.0 * rounds) + largest_sum(state.memory.growths, rank)

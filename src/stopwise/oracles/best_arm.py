@@ -21,8 +21,9 @@ import numpy as np
 
 from stopwise.checks import Floats
 from stopwise.families.base import divergence, interval, variance, variance_slope
+from stopwise.families.gaussian import Gaussian
 from stopwise.shapes.gap import meeting_point
-from stopwise.verbs import jitable
+from stopwise.verbs import jitable, verb
 
 ITERATIONS = 60
 TIED = 1e-14  # means this close, relatively, are equal but for rounding
@@ -36,7 +37,7 @@ def end_distance(low: float, high: float) -> float:
     return max(END * width, 1e-15 * abs(high))
 
 
-@jitable
+@verb(allocates=True)
 def best_arm_optimum(
     family: Any, means: Floats, arm: int, margin: float, weights: Floats, state: Floats
 ) -> float:
@@ -52,7 +53,16 @@ def best_arm_optimum(
             return 0.0
     low, high = interval(family)
     right = min(mu, high - margin)
+    if right <= low:  # the answer cannot fall: each rival must rise to the margin by itself
+        return _rivals_alone(family, means, arm, low + margin, weights)
     floor = divergence(family, mu, right) if right < mu else 0.0  # what the answer alone pays
+    for j in range(count):
+        if (
+            j != arm and means[j] - margin >= right
+        ):  # a rival at the end of the interval stays there
+            weights[:] = 0.0
+            weights[arm] = 1.0
+            return floor
     edge = end_distance(low, high) if floor > 0.0 else 0.0
     if not _warm(means, arm, margin, low, right, floor, state):
         _cold_start(family, means, arm, margin, low, right, floor, state)
@@ -84,6 +94,7 @@ def best_arm_optimum(
         weights[arm] = 1.0
         if worst <= 1e-11 * y and (abs(mass - 1.0) <= 1e-11 or y - floor <= 1e-11 * y):
             break
+        near = floor == 0.0 and worst <= 1e-7 * y and abs(mass - 1.0) <= 1e-7
         if worst <= 0.5 * (y - floor):  # else let the rivals come closer first
             y = _next_level(y, floor, mass + linear if mass + linear > 0.0 else mass, bend)
         for j in range(count):
@@ -91,9 +102,86 @@ def best_arm_optimum(
                 span = right - max(means[j] - margin, low)
                 place = _next_place(state[j], span, (y - gaps[j]) / slopes[j], floor > 0.0)
                 state[j] = max(place, edge)
+        if near:  # Newton's next point is right to 1e-13: only its weights are still to be found
+            total = 1.0
+            for j in range(count):
+                if j != arm:
+                    step, rest = mu - right + state[j], (right + margin - means[j]) - state[j]
+                    x = right - state[j]
+                    weights[j] = step * variance(family, x + margin) / (variance(family, x) * rest)
+                    total += weights[j]
+            break
     state[arm] = y
     weights /= total
     return y / total
+
+
+@best_arm_optimum.register(Gaussian)
+def _gaussian_optimum(
+    family: Gaussian, means: Floats, arm: int, margin: float, weights: Floats, state: Floats
+) -> float:
+    """With Y_j = (mu - mu_j + margin)^2/(2 variance): w_j/w = 1/(Y_j/y - 1), and their squares sum to 1.
+
+    In s = 1/y the function (sum of squares)^(-1/2) - 1 is nearly linear and concave, so Newton's
+    method from the left, s = 2/min Y, or from where it left off, comes to its only root.
+    """
+    count, mu, far = means.size, means[arm], 1e200
+    least, scale = far, 0.5 / family.variance
+    for j in range(count):
+        gap = mu - means[j] + margin
+        weights[j] = scale * gap * gap
+        if j == arm:
+            weights[j] = far  # as a rival it has no share
+        elif gap <= TIED * abs(mu):
+            weights[:] = 1.0 / count
+            return 0.0
+        least = min(least, weights[j])
+    s, first = state[arm], 2.0 / least
+    for _ in range(ITERATIONS):
+        s = max(s, first)
+        squares, slope = _squares(weights, s)
+        step = squares * (math.sqrt(squares) - 1.0) / slope
+        s += step
+        if abs(step) <= 1e-8 * s:  # the next error is its square
+            break
+    state[arm], total = s, 1.0
+    for j in range(count):
+        weights[j] = 1.0 / (weights[j] * s - 1.0)
+        total += weights[j]
+    weights[arm] = 1.0
+    for j in range(count):
+        weights[j] /= total
+    return 1.0 / (s * total)
+
+
+@jitable
+def _squares(values: Floats, s: float) -> tuple[float, float]:
+    """sum z^2 and sum Y z^3 with z = 1/(Y s - 1); two sums of each, as additions wait for each other."""
+    a = b = c = d = 0.0
+    for k in range(0, values.size - 1, 2):
+        z, y = 1.0 / (values[k] * s - 1.0), 1.0 / (values[k + 1] * s - 1.0)
+        a += z * z
+        b += y * y
+        c += values[k] * (z * z * z)
+        d += values[k + 1] * (y * y * y)
+    if values.size % 2 == 1:
+        z = 1.0 / (values[values.size - 1] * s - 1.0)
+        a += z * z
+        c += values[values.size - 1] * (z * z * z)
+    return a + b, c + d
+
+
+@jitable
+def _rivals_alone(family: Any, means: Floats, arm: int, limit: float, weights: Floats) -> float:
+    """w_j proportional to 1/d(mu_j, limit), nothing for the answer."""
+    total = 0.0
+    for j in range(means.size):
+        weights[j] = 0.0
+        if j != arm:
+            weights[j] = 1.0 / divergence(family, means[j], limit)
+            total += weights[j]
+    weights /= total
+    return 1.0 / total
 
 
 @jitable

@@ -35,13 +35,13 @@ from stopwise.shapes.half_space import half_space_optimum, missing, project_half
 from stopwise.verbs import jitable, verb
 
 
-@verb
+@verb(allocates=True)
 def optimise(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> float:
     """The value of an answer and, written to ``weights``, its oracle weights; nan: no closed form."""
     return math.nan
 
 
-@verb
+@verb(allocates=True)
 def models(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> Floats:
     """Models of the alternative that hold a witness: by default each cell's closest one."""
     found = np.zeros((cell_count(problem, code), means.size))
@@ -50,7 +50,7 @@ def models(problem: Any, family: Any, means: Floats, code: Code, weights: Floats
     return found
 
 
-@verb
+@verb(allocates=True)
 def upper_bound(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> float:
     """What the witness at these weights concedes: an upper bound on the value."""
     table = payoff_table(family, means, models(problem, family, means, code, weights))
@@ -302,7 +302,8 @@ def _sphere(problem: Sphere, family: Any, means: Floats, code: Code, weights: Fl
     step = sphere_step(offset, problem.radius, kept)
     # w_k = 1/K + (|mu_k| - ||mu||_1/K)/root, and root = ||mu||_1 + K step
     total = np.sum(kept * (np.abs(offset) + step))
-    weights[:] = kept * (np.abs(offset) + step) / total
+    for k in range(means.size):
+        weights[k] = kept[k] * (abs(offset[k]) + step) / total
     return 0.5 * step * step / family.variance
 
 

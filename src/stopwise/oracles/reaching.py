@@ -34,9 +34,16 @@ def _root_values(problem: Cells, family: Gaussian, means: bytes) -> tuple[float,
 
 @reach.register(Cells)
 def _reach(
-    problem: Cells, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: Cells,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
     """0 or infinite; for other families every answer counts as reachable."""
+    point[0] = math.nan
     least = float(np.min(counts))
     if not isinstance(family, Gaussian) or least == 0.0:
         return 0.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from stopwise.checks import Floats
 from stopwise.oracles.witness import mix, payoff_table, play
-from stopwise.problems.base import Code, add_hessian, cell_count, project
+from stopwise.problems.base import Code, add_hessian, cell_count, cost, project
 
 STEPS = 80
 CUTS = 150
@@ -47,6 +47,16 @@ def solve_saddle(
     if _gap(best) > max(tolerance, 1e-7):
         best = _cutting_planes(best, recent, problem, family, means, code, tolerance)
     return _tidy(best, problem, family, means, code)
+
+
+def saddle_weights(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> float:
+    """The value and weights alone; 0 and uniform weights at means in the alternative."""
+    weights[:] = 1.0 / means.size
+    if cost(problem, family, weights, means, code, np.zeros(means.size)) == 0.0:
+        return 0.0
+    best = solve_saddle(problem, family, means, code)
+    weights[:] = best.weights
+    return best.lower
 
 
 def _gap(saddle: Saddle) -> float:

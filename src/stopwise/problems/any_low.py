@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.arrays import smallest
 from stopwise.checks import Floats, finite, whole
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
-from stopwise.shapes.bound import project_bound, weighted_divergence
+from stopwise.shapes.bound import project_bound, total_divergence
 from stopwise.values import value
 
 
@@ -96,7 +97,13 @@ def _events(problem: AnyLowArm) -> int:
 
 @base.reach.register(AnyLowArm)
 def _reach(
-    problem: AnyLowArm, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: AnyLowArm,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
     arm, x = code[0], problem.threshold
     if arm < problem.arms:  # the arm must be the lowest, and at most the threshold
@@ -107,15 +114,13 @@ def _reach(
                 if k != arm and means[k] < x:
                     total += counts[k] * means[k]
                     mass += counts[k]
-            pooled = total / mass if mass > 0.0 else np.min(means)
+            pooled = total / mass if mass > 0.0 else smallest(means)
             if pooled >= x:  # Newton on a convex function, from the right
                 break
             x = pooled
-    value = 0.0
     for k in range(means.size):
-        if k == arm or means[k] < x:
-            value += weighted_divergence(family, counts[k], means[k], x)
-    return value
+        point[k] = x if k == arm else max(means[k], x)
+    return total_divergence(family, counts, means, point)
 
 
 @base.answer_count.register(AnyLowArm)

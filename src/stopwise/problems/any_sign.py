@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -91,10 +92,17 @@ def _events(problem: AnySign) -> int:
 
 @base.reach.register(AnySign)
 def _reach(
-    problem: AnySign, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: AnySign,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
     # D of an answer is d(mu_arm, threshold) on its side; compare its most with the others' least,
     # over the box around the region
+    point[0] = math.nan
     low, high = interval(family)
     most, least = -1.0, 0.0
     for k in range(means.size):
@@ -111,7 +119,7 @@ def _reach(
             least = max(least, divergence_from(family, left, problem.threshold))
         elif right < problem.threshold:
             least = max(least, divergence_from(family, right, problem.threshold))
-    return 0.0 if most >= least else float("inf")
+    return 0.0 if most >= least else math.inf
 
 
 @base.answer_count.register(AnySign)

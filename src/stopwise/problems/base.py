@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stopwise.arrays import assign
 from stopwise.checks import Floats
 from stopwise.errors import BadArgument, MissingVerb, NotDefined
 from stopwise.families.base import convex, divergence, interval
@@ -81,7 +82,7 @@ def cell_count(problem: Any, code: Code) -> int:
     raise MissingVerb("cell_count", problem)
 
 
-@verb
+@verb(allocates=True)
 def project(
     problem: Any,
     family: Any,
@@ -95,7 +96,7 @@ def project(
     raise MissingVerb("project", problem)
 
 
-@verb
+@verb(allocates=True)
 def add_hessian(
     problem: Any,
     family: Any,
@@ -142,18 +143,18 @@ def no_hessian(
     """For cells that bound arms one by one: their cost is linear in the weights."""
 
 
-@verb
+@verb(allocates=True)
 def cost(
     problem: Any, family: Any, weights: Floats, means: Floats, code: Code, closest: Floats
 ) -> float:
     """D(w, mu, not i) and its closest model: the cheapest of the cells."""
     best, point = math.inf, np.zeros(means.size)
-    closest[:] = means
+    assign(closest, means)
     for cell in range(cell_count(problem, code)):
         value = project(problem, family, weights, means, code, cell, point)
         if value < best:
             best = value
-            closest[:] = point
+            assign(closest, point)
     return best
 
 
@@ -186,15 +187,22 @@ def candidates(problem: Any, means: Floats) -> Iterator[Answer]:
     return correct_answers(problem, means)
 
 
-@verb
+@verb(allocates=True)
 def reach(
-    problem: Any, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: Any,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
     """The least D(N, mu-hat, mu') over models mu' at which this is an oracle answer.
 
-    Or a lower bound on it, which may look at the level that it will be compared with. By default 0:
-    every answer counts as reachable.
+    Written to ``point`` is such a model. Or a lower bound, which may look at the level that it will be
+    compared with; then ``point`` is nan. By default 0: every answer counts as reachable.
     """
+    point[0] = math.nan
     return 0.0
 
 
@@ -203,8 +211,9 @@ def reachable(
     problem: Any, family: Any, counts: Floats, means: Floats, level: float
 ) -> Iterator[Answer]:
     """The reachable answers, in order; by default every answer is tried."""
+    point = np.zeros(means.size)
     for answer in answers(problem):
-        if reach(problem, family, counts, means, encode(problem, answer), level) <= level:
+        if reach(problem, family, counts, means, encode(problem, answer), level, point) <= level:
             yield answer
 
 

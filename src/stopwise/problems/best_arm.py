@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.arrays import assign, largest
 from stopwise.checks import Floats, not_negative, whole
 from stopwise.errors import BadArgument
 from stopwise.families.base import interval
 from stopwise.problems import base
 from stopwise.problems.base import Code
-from stopwise.shapes.bound import weighted_divergence
+from stopwise.shapes.bound import total_divergence, weighted_divergence
 from stopwise.shapes.gap import add_gap_hessian, meeting_point, project_gap
 from stopwise.values import value
 from stopwise.verbs import jitable
@@ -37,6 +38,18 @@ class BestArm(_BestArm):
 def rival(code: Code, cell: int) -> int:
     """The arm that beats the answer in this cell: every arm but the answer, in order."""
     return cell if cell < code[0] else cell + 1
+
+
+@jitable
+def pair_cost(
+    family: Any, weights: Floats, means: Floats, arm: int, other: int, margin: float
+) -> float:
+    """What it costs to let ``other`` beat ``arm`` by the margin."""
+    if means[other] >= means[arm] + margin:
+        return 0.0
+    x = meeting_point(family, weights[arm], weights[other], means[arm], means[other], margin)
+    cost = weighted_divergence(family, weights[arm], means[arm], x)
+    return cost + weighted_divergence(family, weights[other], means[other], x + margin)
 
 
 @base.arm_count.register(BestArm)
@@ -99,21 +112,16 @@ def _cost(
     problem: BestArm, family: Any, weights: Floats, means: Floats, code: Code, closest: Floats
 ) -> float:
     arm, margin = code[0], problem.epsilon
-    best, place, partner = np.inf, 0.0, 0
+    best, partner = np.inf, 0
     for other in range(problem.arms):
         if other == arm:
             continue
-        if means[other] >= means[arm] + margin:
-            closest[:] = means
-            return 0.0
-        x = meeting_point(family, weights[arm], weights[other], means[arm], means[other], margin)
-        value = weighted_divergence(family, weights[arm], means[arm], x)
-        value += weighted_divergence(family, weights[other], means[other], x + margin)
+        value = pair_cost(family, weights, means, arm, other, margin)
         if value < best:
-            best, place, partner = value, x, other
-    closest[:] = means
+            best, partner = value, other
     if best < np.inf:
-        closest[arm], closest[partner] = place, place + margin
+        return project_gap(family, weights, means, arm, partner, margin, closest)
+    assign(closest, means)
     return best
 
 
@@ -141,7 +149,13 @@ def _events(problem: BestArm) -> int:
 
 @base.reach.register(BestArm)
 def _reach(
-    problem: BestArm, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: BestArm,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
     # the answer must have the largest mean: pool it with every arm above the common value x
     arm = code[0]
@@ -152,15 +166,13 @@ def _reach(
             if k != arm and means[k] > x:
                 total += counts[k] * means[k]
                 mass += counts[k]
-        pooled = total / mass if mass > 0.0 else np.max(means)
+        pooled = total / mass if mass > 0.0 else largest(means)
         if pooled <= x:  # Newton on a concave function, from the left: it rises and ends exactly
             break
         x = pooled
-    value = weighted_divergence(family, counts[arm], means[arm], x)
     for k in range(means.size):
-        if k != arm and means[k] > x:
-            value += weighted_divergence(family, counts[k], means[k], x)
-    return value
+        point[k] = x if k == arm else min(means[k], x)
+    return total_divergence(family, counts, means, point)
 
 
 @base.answer_count.register(BestArm)

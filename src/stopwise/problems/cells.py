@@ -185,7 +185,8 @@ def _project(
     place = problem.first[code[0]] + cell
     kind = problem.kinds[place]
     if kind == BOX:
-        closest[:] = np.minimum(np.maximum(means, problem.lower[place]), problem.upper[place])
+        for k in range(means.size):
+            closest[k] = min(max(means[k], problem.lower[place, k]), problem.upper[place, k])
         return total_divergence(family, weights, means, closest)
     if kind == OUTSIDE:
         return project_outside_ball(

@@ -257,18 +257,31 @@ def _all_events(problem: AllHalfSpaces) -> int:
 
 @base.reach.register(AnyHalfSpace)
 def _any_reach(
-    problem: AnyHalfSpace, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: AnyHalfSpace,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
-    return half_space_reach(family, problem.normals, problem.offsets, counts, means, code, level)
+    return half_space_reach(
+        family, problem.normals, problem.offsets, counts, means, code, level, point
+    )
 
 
 @base.reach.register(AllHalfSpaces)
 def _all_reach(
-    problem: AllHalfSpaces, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: AllHalfSpaces,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
     # one answer is correct: "yes" is reachable if its models are, and they are the alternative to "no"
-    closest = np.zeros(means.size)
-    return base.cost(problem, family, counts, means, 1 - code, closest)
+    return base.cost(problem, family, counts, means, 1 - code, point)
 
 
 @base.answer_count.register(AnyHalfSpace)

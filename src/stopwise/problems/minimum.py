@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.arrays import smallest
 from stopwise.checks import Floats, finite, not_negative, whole
 from stopwise.families.base import interval, lower, upper
 from stopwise.problems import base
@@ -86,7 +87,8 @@ def _project(
     if code[0] == HIGH:
         limit = problem.threshold - problem.epsilon
         return project_bound(family, weights, means, cell, -1.0, limit, closest)
-    closest[:] = np.maximum(means, problem.threshold + problem.epsilon)
+    for k in range(means.size):
+        closest[k] = max(means[k], problem.threshold + problem.epsilon)
     return total_divergence(family, weights, means, closest)
 
 
@@ -113,7 +115,7 @@ def _events(problem: MinimumThreshold) -> int:
 @jitable
 def prefers_low(problem: MinimumThreshold, family: Any, means: Floats) -> float:
     """D(mu, not low) - D(mu, not high), by the appendix's two closed forms."""
-    least, total = np.min(means), 0.0
+    least, total = smallest(means), 0.0
     top, bottom = problem.threshold + problem.epsilon, problem.threshold - problem.epsilon
     low = divergence_from(family, least, top) if least < top else 0.0
     if least <= bottom:
@@ -125,17 +127,27 @@ def prefers_low(problem: MinimumThreshold, family: Any, means: Floats) -> float:
 
 @base.reach.register(MinimumThreshold)
 def _reach(
-    problem: MinimumThreshold, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: MinimumThreshold,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
     if problem.epsilon == 0.0:
-        total, least = 0.0, np.inf
+        cheapest, least = 0, math.inf
         for k in range(problem.arms):
             value = weighted_divergence(family, counts[k], means[k], problem.threshold)
             if means[k] < problem.threshold:
-                total += value
                 value = 0.0
-            least = min(least, value)
-        return least if code[0] == LOW else total
+            if value < least:
+                cheapest, least = k, value
+            point[k] = means[k] if code[0] == LOW else max(means[k], problem.threshold)
+        if code[0] == LOW:  # one arm at or below the threshold is enough
+            point[cheapest] = min(means[cheapest], problem.threshold)
+        return total_divergence(family, counts, means, point)
+    point[0] = math.nan
     # prefers_low falls in every mean, so over the box around the region its extremes are at corners
     corner = means.copy()
     low, high = interval(family)
@@ -150,11 +162,13 @@ def _reach(
         limit = problem.threshold - problem.epsilon
         return (
             0.0
-            if np.min(corner) <= limit or prefers_low(problem, family, corner) >= 0.0
+            if smallest(corner) <= limit or prefers_low(problem, family, corner) >= 0.0
             else np.inf
         )
     limit = problem.threshold + problem.epsilon
-    return 0.0 if np.min(corner) >= limit or prefers_low(problem, family, corner) <= 0.0 else np.inf
+    return (
+        0.0 if smallest(corner) >= limit or prefers_low(problem, family, corner) <= 0.0 else np.inf
+    )
 
 
 @base.answer_count.register(MinimumThreshold)

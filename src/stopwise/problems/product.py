@@ -183,14 +183,20 @@ def _events(problem: Product) -> int:
 
 @base.reach.register(Product)
 def _reach(
-    problem: Product, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: Product,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
-    return float(
-        sum(
-            base.reach(part, family, counts[group], means[group], share, level)
-            for part, group, share in factors(problem, code)
-        )
-    )
+    total = 0.0
+    for part, group, share in factors(problem, code):
+        own = np.zeros(group.size)
+        total += base.reach(part, family, counts[group], means[group], share, level, own)
+        point[group] = own
+    return total
 
 
 @base.code_size.register(Product)

@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.arrays import largest, smallest
 from stopwise.checks import Floats
 from stopwise.families.base import interval, lower, upper
 from stopwise.families.gaussian import Gaussian
 from stopwise.problems.base import Code
 from stopwise.shapes.half_space import half_space_optimum, missing
-from stopwise.shapes.region import Region
-from stopwise.shapes.region_projection import project_region
 from stopwise.verbs import jitable, verb
 
+SWEEPS = 2000
 
-@verb
+
+@verb(allocates=True)
 def half_space_reach(
     family: Any,
     normals: Floats,
@@ -26,12 +27,14 @@ def half_space_reach(
     means: Floats,
     code: Code,
     level: float,
+    point: Floats,
 ) -> float:
     """0 where the answer's largest D over a box is at least every other answer's smallest, else inf.
 
     The box holds the region. d(mu, lambda) falls as mu moves toward lambda, so D of a half-space is
     monotone in every mean and its extremes over the box are at corners.
     """
+    point[0] = math.nan
     low, high = interval(family)
     bottom, top = np.full(means.size, low), np.full(means.size, high)
     for k in range(means.size):
@@ -70,6 +73,15 @@ def _corner_value(
     return half_space_optimum(family, corner, normal, offset, weights)
 
 
+@jitable
+def length(normal: Floats) -> float:
+    """The sum of absolute values."""
+    total = 0.0
+    for k in range(normal.size):
+        total += abs(normal[k])
+    return total
+
+
 @half_space_reach.register(Gaussian)
 def _cone_distance(
     family: Gaussian,
@@ -79,28 +91,72 @@ def _cone_distance(
     means: Floats,
     code: Code,
     level: float,
+    point: Floats,
 ) -> float:
-    """Exactly: D of (m, s) is (s p_m)^2/2 with p = (U mu - b)/||u||_1; it wins where s p_m >= |p_j|."""
+    """D of (m, s) is (s p_m)^2/2 with p = (U mu - b)/||u||_1: it wins where s p_m >= |p_j| for all j."""
     planes, arms = offsets.size, means.size
     m, side = code[0] // 2, 1.0 if code[0] % 2 == 0 else -1.0
+    lack, spread = side * missing(normals[m], offsets[m], means), 0.0
+    for k in range(arms):
+        spread += normals[m, k] * normals[m, k] * family.variance / max(counts[k], 1e-13)
+    if (
+        lack > 0.0 and 0.5 * lack * lack > level * spread
+    ):  # too far from the right side of its plane
+        return 0.5 * lack * lack / spread
     rows, levels = np.zeros((2 * planes, arms)), np.zeros(2 * planes)
-    own = side / np.sum(np.abs(normals[m]))
+    own = side / length(normals[m])
     for j in range(planes):
-        other = 0.0 if j == m else 1.0 / np.sum(np.abs(normals[j]))
+        other = 0.0 if j == m else 1.0 / length(normals[j])
         for half in range(2):
             sign = other if half == 0 else -other
-            rows[2 * j + half] = own * normals[m] + sign * normals[j]
+            for k in range(arms):
+                rows[2 * j + half, k] = own * normals[m, k] + sign * normals[j, k]
             levels[2 * j + half] = own * offsets[m] + sign * offsets[j]
-            if np.max(np.abs(rows[2 * j + half])) < 1e-14:  # a plane parallel to the answer's own
+            if length(rows[2 * j + half]) < 1e-14:  # a plane parallel to the answer's own
                 if levels[2 * j + half] > 1e-14:
                     return math.inf
                 levels[2 * j + half] = -1.0
-    cell = Region(
-        rows,
-        levels,
-        np.full(arms, -math.inf),
-        np.full(arms, math.inf),
-        np.zeros(arms),
-        math.inf,
-    )
-    return project_region(family, counts, means, cell, np.zeros(arms))
+    return _climb(family, rows, levels, counts, means, level, point)
+
+
+@jitable(allocates=True)
+def _climb(
+    family: Gaussian,
+    rows: Floats,
+    levels: Floats,
+    counts: Floats,
+    means: Floats,
+    level: float,
+    point: Floats,
+) -> float:
+    """The distance to rows @ mu' >= levels by Hildreth's method: maximise the dual, row by row.
+
+    The dual's value only rises and is never too large, so it may stop as soon as it is above
+    ``level``. The point is nan where no model was found that fulfils the rows to 1e-9.
+    """
+    theta, stiff, soft = np.zeros(levels.size), np.zeros(levels.size), np.zeros(means.size)
+    for k in range(means.size):
+        point[k] = means[k]
+        soft[k] = family.variance / max(counts[k], 1e-13)
+    for r in range(levels.size):
+        for k in range(means.size):
+            stiff[r] += rows[r, k] * rows[r, k] * soft[k]
+    value = 0.0
+    for _ in range(SWEEPS):
+        worst = 0.0
+        for r in range(levels.size):
+            lack = levels[r]
+            for k in range(means.size):
+                lack -= rows[r, k] * point[k]
+            if stiff[r] > 0.0:
+                worst = max(worst, lack)
+                step = max(lack / stiff[r], -theta[r])
+                if step != 0.0:
+                    theta[r] += step
+                    value += step * (lack - 0.5 * step * stiff[r])
+                    for k in range(means.size):
+                        point[k] += step * rows[r, k] * soft[k]
+        if value > level or worst <= 1e-9 * (largest(point) - smallest(point)):
+            return value
+    point[0] = math.nan
+    return value

@@ -128,11 +128,16 @@ def _events(problem: Sphere) -> int:
 
 @base.reach.register(Sphere)
 def _reach(
-    problem: Sphere, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: Sphere,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
     # one answer is correct: it is reachable if the alternative to the other one is
-    closest = np.zeros(means.size)
-    return base.cost(problem, family, counts, means, 1 - code, closest)
+    return base.cost(problem, family, counts, means, 1 - code, point)
 
 
 @base.answer_count.register(Sphere)

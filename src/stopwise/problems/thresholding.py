@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.arrays import assign
 from stopwise.checks import Floats, finite, whole
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
-from stopwise.shapes.bound import project_bound, weighted_divergence
+from stopwise.shapes.bound import project_bound, total_divergence, weighted_divergence
 from stopwise.values import value
 from stopwise.verbs import jitable
 
@@ -100,7 +101,7 @@ base.add_hessian.register(Thresholding, base.no_hessian)
 def _cost(
     problem: Thresholding, family: Any, weights: Floats, means: Floats, code: Code, closest: Floats
 ) -> float:
-    closest[:] = means
+    assign(closest, means)
     best, arm = np.inf, 0
     for k in range(problem.arms):
         if away(code, k) * (means[k] - problem.threshold) >= 0.0:
@@ -129,13 +130,18 @@ def _events(problem: Thresholding) -> int:
 
 @base.reach.register(Thresholding)
 def _reach(
-    problem: Thresholding, family: Any, counts: Floats, means: Floats, code: Code, level: float
+    problem: Thresholding,
+    family: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
 ) -> float:
-    value = 0.0
     for k in range(problem.arms):
-        if away(code, k) * (means[k] - problem.threshold) > 0.0:
-            value += weighted_divergence(family, counts[k], means[k], problem.threshold)
-    return value
+        wrong = away(code, k) * (means[k] - problem.threshold) > 0.0
+        point[k] = problem.threshold if wrong else means[k]
+    return total_divergence(family, counts, means, point)
 
 
 @base.code_size.register(Thresholding)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from stopwise.arrays import assign
 from stopwise.checks import Floats
 from stopwise.families.base import divergence
 from stopwise.verbs import jitable
@@ -44,7 +45,7 @@ def project_bound(
     closest: Floats,
 ) -> float:
     """The closest model with lambda_arm on this side of the limit."""
-    closest[:] = means
+    assign(closest, means)
     if side * (means[arm] - limit) >= 0.0:
         return 0.0
     closest[arm] = limit

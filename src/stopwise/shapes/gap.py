@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from stopwise.arrays import assign
 from stopwise.checks import Floats
 from stopwise.families.base import (
     divergence_curvature,
@@ -76,7 +77,7 @@ def project_gap(
     closest: Floats,
 ) -> float:
     """The closest model in which ``other`` beats ``arm`` by at least the margin."""
-    closest[:] = means
+    assign(closest, means)
     if means[other] >= means[arm] + margin:
         return 0.0
     x = meeting_point(family, weights[arm], weights[other], means[arm], means[other], margin)

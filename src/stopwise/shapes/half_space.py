@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.arrays import assign
 from stopwise.checks import Floats
 from stopwise.families.base import (
     divergence,
@@ -53,7 +54,7 @@ def project_half_space(
     closest: Floats,
 ) -> float:
     """The closest model beyond the plane."""
-    closest[:] = means
+    assign(closest, means)
     need = missing(normal, offset, means)
     if need <= 0.0:
         return 0.0

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.arrays import assign
 from stopwise.checks import Floats
 from stopwise.shapes.bound import total_divergence
 from stopwise.shapes.half_space import add_curved_hessian
@@ -59,7 +60,7 @@ def project_outside_ball(
     closest: Floats,
 ) -> float:
     """The closest model on or outside the sphere."""
-    closest[:] = means
+    assign(closest, means)
     offset = means - center
     if np.sum(offset * offset) >= radius * radius:
         return 0.0

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.arrays import solve_linear
 from stopwise.checks import Floats
 from stopwise.families.base import divergence_curvature, divergence_slope, tilt
 from stopwise.shapes.bound import total_divergence
@@ -95,14 +96,20 @@ def dual_newton_step(
             faces[m, k] = -cell.normals[m, k]
         if cell.radius < math.inf:
             faces[rows, k] = closest[k] - cell.center[k]
-    bends = (faces * soft) @ faces.T
-    step = violations.copy()
-    ridge = 1e-15 * np.trace(bends) + 1e-300
+    bends = np.zeros((rows + 1, rows + 1))
+    step, ridge = violations.copy(), 1e-300
+    for m in range(rows + 1):
+        for j in range(m + 1):
+            for k in range(count):
+                bends[m, j] += faces[m, k] * soft[k] * faces[j, k]
+            bends[j, m] = bends[m, j]
+        ridge += 1e-15 * bends[m, m]
     for m in range(rows + 1):
         bends[m, m] += ridge
         if theta[m] == 0.0 and violations[m] <= 0.0:
-            bends[m, :] = 0.0
-            bends[:, m] = 0.0
+            for j in range(rows + 1):
+                bends[m, j] = bends[j, m] = 0.0
             bends[m, m] = 1.0
             step[m] = 0.0
-    return np.linalg.solve(bends, step)
+    solve_linear(bends, step)
+    return step

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.arrays import assign
 from stopwise.checks import Floats
 from stopwise.families.base import divergence_curvature, divergence_slope, interval
 from stopwise.shapes.region import Region, region_violations
@@ -82,7 +83,7 @@ def follow_path(
         value = max(
             value, region_dual(family, weights, means, cell, near_theta, closest, violations)
         )
-    closest[:] = x
+    assign(closest, x)
     return value
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.arrays import assign, largest
 from stopwise.checks import Floats
 from stopwise.families.base import variance
 from stopwise.shapes.bound import total_divergence
@@ -25,35 +26,71 @@ def project_region(
     closest: Floats,
 ) -> float:
     """The closest model in the region. The cost is the dual's value, which is never too large."""
-    rows, count = cell.offsets.size, means.size
-    violations = np.zeros(rows + 1)
-    for k in range(count):
-        closest[k] = min(max(means[k], cell.lower[k]), cell.upper[k])
-    region_violations(cell, closest, violations)
-    if np.max(violations) <= 0.0:
-        return total_divergence(family, weights, means, closest)
-    # an arm without weight moves for free; a sliver of weight keeps its place determined
-    solid = np.maximum(weights, 1e-13 * np.max(weights))
-    scale = np.zeros(rows + 1)
-    for m in range(rows):
-        scale[m] = np.max(np.abs(cell.normals[m]))
-    scale[rows] = cell.radius if cell.radius < math.inf else 1.0
-    smooth = True
-    for k in range(count):  # at an end of the interval of means the dual may jump
-        smooth = smooth and variance(family, means[k]) > 0.0
-    value = _climb_dual(family, solid, means, cell, scale, closest) if smooth else -math.inf
-    region_violations(cell, closest, violations)
-    if not smooth or _violated(violations, scale, closest, 1e-11):
-        value = follow_path(family, solid, means, cell, closest)
-        region_violations(cell, closest, violations)
-        if _violated(violations, scale, closest, 1e-6):
-            return math.inf  # nothing is inside
+    value = region_bound(family, weights, means, cell, closest)
+    if math.isfinite(closest[0]):
+        return value
+    value = follow_path(family, _solid(weights), means, cell, closest)
+    if _violated(cell, closest, 1e-6):
+        return math.inf  # nothing is inside
     return max(min(value, total_divergence(family, weights, means, closest)), 0.0)
 
 
 @jitable
-def _violated(violations: Floats, scale: Floats, closest: Floats, tolerance: float) -> bool:
-    size = 1.0 + np.max(np.abs(closest))
+def region_bound(
+    family: Any, weights: Floats, means: Floats, cell: Region, closest: Floats
+) -> float:
+    """A lower bound on the cost, nearly always attained: then with the closest model, else nan."""
+    for k in range(means.size):
+        closest[k] = min(max(means[k], cell.lower[k]), cell.upper[k])
+    if not _violated(cell, closest, 0.0):
+        return total_divergence(family, weights, means, closest)
+    value = -math.inf
+    smooth = True
+    for k in range(means.size):  # at an end of the interval of means the dual may jump
+        smooth = smooth and variance(family, means[k]) > 0.0
+    if smooth:
+        value = _climb_dual(family, _solid(weights), means, cell, closest)
+    if not smooth or _violated(cell, closest, 1e-11):
+        closest[0] = math.nan
+        return max(value, 0.0)
+    return max(min(value, total_divergence(family, weights, means, closest)), 0.0)
+
+
+@jitable
+def _solid(weights: Floats) -> Floats:
+    """An arm without weight moves for free; a sliver of weight keeps its place determined."""
+    least = 1e-13 * largest(weights)
+    solid = np.empty(weights.size)
+    for k in range(weights.size):
+        solid[k] = max(weights[k], least)
+    return solid
+
+
+@jitable
+def _size(vector: Floats) -> float:
+    """The largest absolute value."""
+    most = 0.0
+    for k in range(vector.size):
+        most = max(most, abs(vector[k]))
+    return most
+
+
+@jitable
+def _scales(cell: Region) -> Floats:
+    """How large each constraint's violation is by nature."""
+    rows = cell.offsets.size
+    scale = np.empty(rows + 1)
+    for m in range(rows):
+        scale[m] = _size(cell.normals[m])
+    scale[rows] = cell.radius if cell.radius < math.inf else 1.0
+    return scale
+
+
+@jitable
+def _violated(cell: Region, closest: Floats, tolerance: float) -> bool:
+    scale, violations = _scales(cell), np.empty(cell.offsets.size + 1)
+    region_violations(cell, closest, violations)
+    size = 1.0 + _size(closest)
     for m in range(scale.size):
         if not violations[m] <= tolerance * scale[m] * size and violations[m] > 0.0:
             return True
@@ -62,10 +99,10 @@ def _violated(violations: Floats, scale: Floats, closest: Floats, tolerance: flo
 
 @jitable
 def _climb_dual(
-    family: Any, weights: Floats, means: Floats, cell: Region, scale: Floats, closest: Floats
+    family: Any, weights: Floats, means: Floats, cell: Region, closest: Floats
 ) -> float:
     """Maximise the dual; leaves the model at its multipliers."""
-    rows = scale.size - 1
+    rows, scale = cell.offsets.size, _scales(cell)
     theta, trial, violations = np.zeros(rows + 1), np.zeros(rows + 1), np.zeros(rows + 1)
     value = region_dual(family, weights, means, cell, theta, closest, violations)
     for _ in range(200):
@@ -84,13 +121,13 @@ def _climb_dual(
             if value > -math.inf and (left >= 0.0 or flat or value >= best + 1e-4 * gain):
                 break
             length *= 0.5
-        moved = np.max(np.abs(trial - theta)) > 1e-16 * np.max(trial)
-        theta[:] = trial
-        violations[:] = kept
+        moved = _size(trial - theta) > 1e-16 * _size(trial)
+        assign(theta, trial)
+        assign(violations, kept)
         done = True
         for m in range(rows + 1):
             off = violations[m] if theta[m] == 0.0 else abs(violations[m])
-            done = done and off <= 4e-16 * scale[m] * (1.0 + np.max(np.abs(closest)))
+            done = done and off <= 4e-16 * scale[m] * (1.0 + _size(closest))
         if done or not moved:
             break
     return value

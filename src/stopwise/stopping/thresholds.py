@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from stopwise.arrays import total
 from stopwise.checks import Floats, finite, positive
 from stopwise.errors import MissingVerb
 from stopwise.families import Gaussian
@@ -29,13 +30,13 @@ def constant(threshold: Any, problem: Any, family: Any, delta: float) -> float:
 
 @verb
 def common_growth(threshold: Any, rounds: float) -> float:
-    """The part that grows with the number of rounds."""
+    """The part that grows with the number of rounds; it must never fall."""
     return 0.0
 
 
 @verb
 def arm_growth(threshold: Any, family: Any, count: float, mean: float) -> float:
-    """An arm's own part, given its number of samples (at least 1) and their mean."""
+    """An arm's own part, not negative, given its number of samples (at least 1) and their mean."""
     return 0.0
 
 
@@ -169,12 +170,23 @@ def _some_mean(family: Any) -> float:
 def largest_sum(values: Floats, count: int) -> float:
     """The sum of the ``count`` largest values."""
     if count >= values.size:
-        return values.sum()
-    if count == 1:
-        return values.max()
-    best = values.copy()
-    best.sort()
-    return best[values.size - count :].sum()
+        return total(values)
+    found, above, taken = 0.0, math.inf, 0
+    while taken < count:  # the next smaller value, as often as it occurs
+        top, ties = -math.inf, 0
+        for k in range(values.size):
+            if values[k] < above:
+                if values[k] > top:
+                    top, ties = values[k], 1
+                elif values[k] == top:
+                    ties += 1
+        if ties == 0:
+            return math.inf  # some are infinite
+        ties = min(ties, count - taken)
+        found += ties * top
+        taken += ties
+        above = top
+    return found
 
 
 def growth(threshold: Any, problem: Any, family: Any, counts: Floats, means: Floats) -> float:

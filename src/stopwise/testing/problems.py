@@ -129,7 +129,7 @@ def _check_oracle(problem: Any, family: Any, mu: Floats) -> None:
         counts = np.full(mu.size, 100.0)
         for answer in found.answers:
             code = base.encode(problem, answer)
-            reach = base.reach(problem, family, counts, mu, code, 1e-9)
+            reach = base.reach(problem, family, counts, mu, code, 1e-9, np.zeros(mu.size))
             assert reach <= 1e-9, (
                 f"oracle answer {answer!r} counts as {reach} away from its own means"
             )
