@@ -7,14 +7,14 @@ from typing import Any
 from stopwise.verbs import jitable
 
 
-@jitable
+@jitable(inline=True)
 def assign(out: Any, values: Any) -> None:
     """out[:] = values, for vectors of one size."""
     for k in range(out.size):
         out[k] = values[k]
 
 
-@jitable
+@jitable(inline=True)
 def total(values: Any) -> float:
     """The sum, in four parts at a time: additions that wait for each other are slow."""
     a = b = c = d = 0.0
@@ -42,6 +42,15 @@ def largest(values: Any) -> float:
 
 
 @jitable
+def largest_size(values: Any) -> float:
+    """The largest absolute value."""
+    most = 0.0
+    for k in range(values.size):
+        most = max(most, abs(values[k]))
+    return most
+
+
+@jitable
 def smallest(values: Any) -> float:
     """The smallest value."""
     least = values[0]
@@ -59,6 +68,30 @@ def place_of_largest(values: Any) -> int:
         if values[k] > values[place]:
             place = k
     return place
+
+
+@jitable
+def add_gram(rows: Any, stiff: Any, out: Any) -> None:
+    """out += rows.T @ diag(stiff) @ rows, a row at a time: the same sums compiled or not."""
+    for m in range(stiff.size):
+        for k in range(rows.shape[1]):
+            factor = stiff[m] * rows[m, k]
+            if factor != 0.0:
+                out[k] += factor * rows[m]
+
+
+@jitable
+def add_combination(rows: Any, factors: Any, out: Any) -> None:
+    """out += factors @ rows."""
+    for m in range(factors.size):
+        if factors[m] != 0.0:
+            out += factors[m] * rows[m]
+
+
+@jitable
+def inner(left: Any, right: Any) -> float:
+    """The inner product, in four parts at a time."""
+    return total(left * right)
 
 
 @jitable

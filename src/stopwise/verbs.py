@@ -21,21 +21,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 Choose = Callable[..., Any]
 
 # Division by zero gives inf or nan, as with NumPy's numbers, and so can be vectorised. Inner
-# functions need no wrappers for Python, and are inlined unless they allocate (those are rare or long).
+# functions need no wrappers for Python.
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
-_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "forceinline": True}
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _PACKAGE = Path(__file__).parent
 _pending: list[tuple[Callable[..., Any], Choose, dict[str, Any]]] = []
 _foreign: set[str] = set()
 
 
-def verb(default: Callable[..., Any] | None = None, *, allocates: bool = False) -> Any:
+def verb(
+    default: Callable[..., Any] | None = None, *, allocates: bool = False, inline: bool = False
+) -> Any:
     """Make ``default`` a verb: its body serves every type that registers nothing of its own.
 
-    ``allocates`` says that implementations may create arrays; see ``compiled``.
+    ``allocates`` says that implementations may create arrays, see ``compiled``; ``inline`` that they
+    are part of every round, and worth a longer compilation.
     """
     if default is None:
-        return functools.partial(verb, allocates=allocates)
+        return functools.partial(verb, allocates=allocates, inline=inline)
     dispatcher = functools.singledispatch(default)
     plain_register = dispatcher.register
 
@@ -51,15 +54,15 @@ def verb(default: Callable[..., Any] | None = None, *, allocates: bool = False) 
     def choose(*types: Any) -> Any:
         return dispatcher.dispatch(_python_class(types[0]))
 
-    _pending.append((dispatcher, choose, _inner(allocates)))
+    _pending.append((dispatcher, choose, _inner(allocates, inline)))
     return dispatcher
 
 
-def jitable(function: Any = None, *, allocates: bool = False) -> Any:
+def jitable(function: Any = None, *, allocates: bool = False, inline: bool = False) -> Any:
     """Let compiled code call this plain function (it is compiled with its caller)."""
     if function is None:
-        return functools.partial(jitable, allocates=allocates)
-    _pending.append((function, lambda *_: function, _inner(allocates)))
+        return functools.partial(jitable, allocates=allocates, inline=inline)
+    _pending.append((function, lambda *_: function, _inner(allocates, inline)))
     return function
 
 
@@ -68,8 +71,9 @@ def has_foreign() -> bool:
     return bool(_foreign)
 
 
-def _inner(allocates: bool) -> dict[str, Any]:
-    return {**_INNER, "_nrt": True, "forceinline": False} if allocates else _INNER
+def _inner(allocates: bool, inline: bool) -> dict[str, Any]:
+    options = {**_INNER, "forceinline": inline}
+    return {**options, "_nrt": True} if allocates else options
 
 
 def compiled(function: F, allocates: bool = True) -> F:

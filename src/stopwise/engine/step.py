@@ -57,7 +57,7 @@ def restart(strategy: Any, state: State) -> State:
     return state._replace(memory=memory._replace(notes=notes(strategy, memory.counts.size)))
 
 
-@jitable
+@jitable(inline=True)
 def choose(strategy: Any, problem: Any, family: Any, state: State, rounds: int) -> int:
     """The next arm after this many rounds: every arm once, then what the strategy's tracker says."""
     memory = state.memory
@@ -68,7 +68,7 @@ def choose(strategy: Any, problem: Any, family: Any, state: State, rounds: int) 
     return follow(strategy.tracker, memory.weights, memory.counts, state.totals, rounds)
 
 
-@jitable
+@jitable(inline=True)
 def observe(
     strategy: Any,
     problem: Any,
@@ -94,7 +94,7 @@ def observe(
         notice(strategy, problem, family, memory, arm, sample, before)
 
 
-@jitable
+@jitable(inline=True)
 def weigh(problem: Any, family: Any, state: State, enough: float) -> float:
     """The most evidence for any answer, if it reaches ``enough``; every arm has been sampled."""
     memory = state.memory

@@ -23,19 +23,19 @@ def interval(family: Any) -> tuple[float, float]:
     raise MissingVerb("interval", family)
 
 
-@verb
+@verb(inline=True)
 def divergence(family: Any, mu: float, lam: float) -> float:
     """d(mu, lambda); mu may lie on the boundary, as empirical means do (all-zero data)."""
     raise MissingVerb("divergence", family)
 
 
-@verb
+@verb(inline=True)
 def variance(family: Any, mu: float) -> float:
     """V(mu), the variance of the distribution with mean mu."""
     raise MissingVerb("variance", family)
 
 
-@verb
+@verb(inline=True)
 def variance_slope(family: Any, mu: float) -> float:
     """V'(mu)."""
     raise MissingVerb("variance_slope", family)
@@ -47,7 +47,7 @@ def natural(family: Any, mu: float) -> float:
     raise MissingVerb("natural", family)
 
 
-@verb
+@verb(inline=True)
 def draw(family: Any, mean: float, rng: np.random.Generator) -> float:
     """One sample with this mean, the same number in compiled code and in plain Python."""
     raise MissingVerb("draw", family)

@@ -95,7 +95,7 @@ def _any_half_space(
     first_plane(family, problem, sketch, means, code, weights)
 
 
-@verb
+@verb(inline=True)
 def first_plane(
     family: Any, problem: AnyHalfSpace, sketch: Planes, means: Floats, code: Code, weights: Floats
 ) -> None:
@@ -135,7 +135,7 @@ def _any_half_space_weights(
     plane_weights(family, problem, sketch, means, code, weights)
 
 
-@verb
+@verb(inline=True)
 def plane_weights(
     family: Any, problem: AnyHalfSpace, sketch: Planes, means: Floats, code: Code, weights: Floats
 ) -> None:
@@ -175,7 +175,7 @@ def _any_half_space_evidence(
     return plane_evidence(family, problem, sketch, counts, means, enough, code)
 
 
-@verb
+@verb(inline=True)
 def plane_evidence(
     family: Any,
     problem: AnyHalfSpace,

@@ -14,8 +14,8 @@ import numpy as np
 
 from stopwise.arrays import assign
 from stopwise.checks import Floats
+from stopwise.oracles.center import saddle_weights
 from stopwise.oracles.closed_forms import optimise
-from stopwise.oracles.saddle import saddle_weights
 from stopwise.problems.base import Code, answer_count, arm_count, code_size, cost, reach
 from stopwise.verbs import verb
 
@@ -46,7 +46,7 @@ def rebuild(problem: Any, family: Any, sketch: Any, counts: Floats, means: Float
     """Compute the sketch from the data alone, forgetting what it held: every arm has been sampled."""
 
 
-@verb
+@verb(inline=True)
 def absorb(
     problem: Any, family: Any, sketch: Any, counts: Floats, means: Floats, arm: int, before: float
 ) -> None:
@@ -62,7 +62,7 @@ def solve_round(problem: Any, family: Any, means: Floats, code: Code, weights: F
     return value
 
 
-@verb
+@verb(inline=True)
 def first_oracle(
     problem: Any, family: Any, sketch: Any, means: Floats, code: Code, weights: Floats
 ) -> None:
@@ -77,7 +77,7 @@ def first_oracle(
             assign(weights, sketch.weights)
 
 
-@verb
+@verb(inline=True)
 def answer_weights(
     problem: Any, family: Any, sketch: Any, means: Floats, code: Code, weights: Floats
 ) -> None:
@@ -91,7 +91,7 @@ def answer_weights(
     solve_round(problem, family, means, code, weights)
 
 
-@verb
+@verb(inline=True)
 def best_evidence(
     problem: Any,
     family: Any,
@@ -119,6 +119,7 @@ def best_evidence(
 def first_reachable(
     problem: Any,
     family: Any,
+    sketch: Any,
     counts: Floats,
     means: Floats,
     level: float,

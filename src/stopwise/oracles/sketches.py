@@ -234,6 +234,7 @@ def _thresholding_evidence(
 def _thresholding_reachable(
     problem: Thresholding,
     family: Any,
+    sketch: Distances,
     counts: Floats,
     means: Floats,
     level: float,

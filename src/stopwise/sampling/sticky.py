@@ -159,7 +159,17 @@ def _certify(strategy: Sticky, problem: Any, family: Any, memory: Memory, level:
     point, costs, trial, state = memory.notes
     counts, means, held = memory.counts, memory.means, state[TOTAL] <= level
     state[BARRIER] = first_reachable(
-        problem, family, counts, means, level, strategy.order, held, memory.code, point, trial
+        problem,
+        family,
+        memory.sketch,
+        counts,
+        means,
+        level,
+        strategy.order,
+        held,
+        memory.code,
+        point,
+        trial,
     )
     state[TOTAL] = 0.0
     for k in range(means.size):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import stopwise.oracles.planes
+import stopwise.oracles.products
 import stopwise.oracles.sketches  # noqa: F401  (register their verbs)
 from stopwise import checks
 from stopwise.arrays import assign
@@ -62,14 +63,14 @@ def notes(strategy: Any, arms: int) -> Any:
     return np.zeros(0)
 
 
-@verb
+@verb(inline=True)
 def notice(
     strategy: Any, problem: Any, family: Any, memory: Memory, arm: int, sample: float, before: float
 ) -> None:
     """Update the notes after a sample of an arm, whose mean was ``before``."""
 
 
-@verb
+@verb(inline=True)
 def aim(strategy: Any, problem: Any, family: Any, memory: Memory, rounds: int) -> None:
     """Choose the answer to pursue, and write the weights to track."""
     raise MissingVerb("aim", strategy)

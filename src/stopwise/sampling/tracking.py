@@ -16,7 +16,7 @@ from stopwise.values import value
 from stopwise.verbs import jitable, verb
 
 
-@verb
+@verb(inline=True)
 def follow(tracker: Any, target: Floats, counts: Floats, totals: Floats, rounds: int) -> int:
     """The next arm, given counts N_t after ``rounds`` samples; ``totals`` is the tracker's memory."""
     raise MissingVerb("follow", tracker)
@@ -39,7 +39,7 @@ class Explored(NamedTuple):
     tracker: Any
 
 
-@jitable
+@jitable(inline=True)
 def water_level(target: Floats, floor: float) -> float:
     """The c with sum_k max(target_k - c, 0) + floor = 1, for a floor of at most 1/K.
 
@@ -62,7 +62,7 @@ def water_level(target: Floats, floor: float) -> float:
     return level
 
 
-@jitable
+@jitable(inline=True)
 def excess(target: Floats, level: float) -> tuple[float, int]:
     """sum_k max(target_k - level, 0) and how many arms are above; four sums at a time, for speed."""
     a = b = c = d = 0.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.arrays import assign
+from stopwise.arrays import assign, inner, solve_linear
 from stopwise.checks import Floats
 from stopwise.families.base import (
     divergence,
@@ -219,14 +219,27 @@ def add_curved_hessian(
             stiff = weights[k] * divergence_curvature(family, means[k], closest[k]) + bend
             soft[k] = 1.0 / stiff if stiff > 0.0 else 0.0
             steep[k] = divergence_slope(family, means[k], closest[k])
-    held = (faces * soft) @ faces.T
-    for m in range(held.shape[0]):
-        held[m, m] += 1e-14 * (1e-300 + np.trace(held))
-    side = np.ascontiguousarray((faces * soft) * steep)
-    correction = side.T @ np.linalg.solve(held, side)
+    held = face_products(faces, soft)
     for k in range(count):
         hessian[k, k] -= scale * steep[k] * steep[k] * soft[k]
-    hessian += scale * correction
+        share = faces[:, k] * soft[k] * steep[k]
+        if solve_linear(held.copy(), share):
+            for m in range(share.size):
+                hessian[k] += scale * share[m] * faces[m] * soft * steep
+
+
+@jitable
+def face_products(faces: Floats, soft: Floats) -> Floats:
+    """faces @ diag(soft) @ faces.T, with a sliver more on its diagonal."""
+    held = np.zeros((faces.shape[0], faces.shape[0]))
+    trace = 0.0
+    for m in range(faces.shape[0]):
+        for j in range(m + 1):
+            held[m, j] = held[j, m] = inner(faces[m] * soft, faces[j])
+        trace += held[m, m]
+    for m in range(faces.shape[0]):
+        held[m, m] += 1e-14 * (1e-300 + trace)
+    return held
 
 
 @jitable

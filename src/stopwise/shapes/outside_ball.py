@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.arrays import assign
+from stopwise.arrays import assign, inner, smallest
 from stopwise.checks import Floats
 from stopwise.shapes.bound import total_divergence
 from stopwise.shapes.half_space import add_curved_hessian
@@ -34,7 +34,7 @@ def _square(weights: Floats, offset: Floats, theta: float) -> float:
 @jitable
 def sphere_multiplier(weights: Floats, offset: Floats, radius: float) -> float:
     """theta in [0, min w] at which the model reaches the sphere, by bisection on a monotone norm."""
-    least = np.min(weights)
+    least = smallest(weights)
     goal = radius * radius
     if _square(weights, offset, least) <= goal:
         return least
@@ -62,7 +62,7 @@ def project_outside_ball(
     """The closest model on or outside the sphere."""
     assign(closest, means)
     offset = means - center
-    if np.sum(offset * offset) >= radius * radius:
+    if inner(offset, offset) >= radius * radius:
         return 0.0
     theta = sphere_multiplier(weights, offset, radius)
     rest, slack = radius * radius, -1

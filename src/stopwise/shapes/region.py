@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.arrays import assign, inner, largest_size, solve_linear
 from stopwise.checks import Floats
 from stopwise.families.base import divergence_slope
-from stopwise.shapes.half_space import add_curved_hessian
+from stopwise.shapes.half_space import add_curved_hessian, face_products
 from stopwise.verbs import jitable
 
 
@@ -91,16 +92,16 @@ def add_region_hessian(
     rows, count = cell.offsets.size, means.size
     violations = np.zeros(rows + 1)
     region_violations(cell, closest, violations)
-    size = 1.0 + np.max(np.abs(closest))
+    size = 1.0 + largest_size(closest)
     active = np.zeros((rows + 1, count))
     used = 0
     for m in range(rows):
-        if violations[m] >= -1e-9 * size * np.max(np.abs(cell.normals[m])):
-            active[used] = cell.normals[m]
+        if violations[m] >= -1e-9 * size * largest_size(cell.normals[m]):
+            assign(active[used], cell.normals[m])
             used += 1
     ball = cell.radius < math.inf and violations[rows] >= -1e-9 * cell.radius * size
     if ball:
-        active[used] = closest - cell.center
+        assign(active[used], closest - cell.center)
         used += 1
     free = np.zeros(count)
     for k in range(count):
@@ -124,7 +125,8 @@ def _multipliers(
     for k in range(means.size):
         if free[k] > 0.0:
             gradient[k] = weights[k] * divergence_slope(family, means[k], closest[k])
-    held = (faces * free) @ faces.T
-    for m in range(held.shape[0]):
-        held[m, m] += 1e-14 * (1e-300 + np.trace(held))
-    return np.linalg.solve(held, (faces * free) @ gradient)
+    push = np.zeros(faces.shape[0])
+    for m in range(push.size):
+        push[m] = inner(faces[m] * free, gradient)
+    solve_linear(face_products(faces, free), push)
+    return push

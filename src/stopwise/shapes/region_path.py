@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.arrays import assign
+from stopwise.arrays import add_combination, add_gram, assign, inner, largest, solve_linear
 from stopwise.checks import Floats
 from stopwise.families.base import divergence_curvature, divergence_slope, interval
 from stopwise.shapes.region import Region, region_violations
@@ -32,7 +32,7 @@ def follow_path(
     violations, faces = np.zeros(rows + 1), np.zeros((rows + 1, count))
     region_violations(cell, x, violations)
     slack = np.maximum(-violations, 0.1 * (1.0 + np.abs(violations)))
-    size = np.max(weights)
+    size = largest(weights)
     tau = size
     theta, push_up, push_down = tau / slack, tau / (x - left), tau / (right - x)
     if used == rows:
@@ -42,19 +42,27 @@ def follow_path(
         for k in range(count):
             gradient[k] = weights[k] * divergence_slope(family, means[k], x[k])
             bend[k] = weights[k] * divergence_curvature(family, means[k], x[k]) + theta[rows]
-        faces[:rows] = cell.normals
-        faces[rows] = cell.center - x if used > rows else 0.0 * x
+        for m in range(rows):
+            assign(faces[m], cell.normals[m])
+        assign(faces[rows], cell.center - x if used > rows else 0.0 * x)
         stiff = theta / slack
         miss = -violations - slack
-        system = np.ascontiguousarray(faces.T * stiff) @ faces
-        pull = -gradient + faces.T @ (tau / slack - stiff * miss)
+        system, pull = np.zeros((count, count)), -gradient
+        add_gram(faces, stiff, system)
+        add_combination(faces, tau / slack - stiff * miss, pull)
         above, below = np.maximum(x - left, near), np.maximum(right - x, near)
         pull += tau / above - tau / below
-        ridge = 1e-15 * np.trace(system)
+        ridge = 0.0
+        for k in range(count):
+            ridge += 1e-15 * system[k, k]
         for k in range(count):
             system[k, k] += ridge + bend[k] + push_up[k] / above[k] + push_down[k] / below[k]
-        dx = np.linalg.solve(system, pull)
-        ds = faces @ dx + miss
+        dx = pull.copy()
+        if not solve_linear(system, dx):
+            break
+        ds = miss.copy()
+        for m in range(rows + 1):
+            ds[m] += inner(faces[m], dx)
         dtheta = tau / slack - theta - stiff * ds
         dup = tau / above - push_up - push_up / above * dx
         ddown = tau / below - push_down + push_down / below * dx
@@ -74,7 +82,7 @@ def follow_path(
             push_down + dual * ddown,
         )
         region_violations(cell, x, violations)
-        if tau < 1e-14 * size and np.max(violations[:used]) <= 0.0:
+        if tau < 1e-14 * size and largest(violations[:used]) <= 0.0:
             break
         tau = max((0.15 if min(primal, dual) > 0.7 else 0.5) * tau, 1e-15 * size)
     value = -math.inf

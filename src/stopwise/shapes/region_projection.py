@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.arrays import assign, largest
+from stopwise.arrays import assign, largest, largest_size
 from stopwise.checks import Floats
 from stopwise.families.base import variance
 from stopwise.shapes.bound import total_divergence
@@ -67,21 +67,12 @@ def _solid(weights: Floats) -> Floats:
 
 
 @jitable
-def _size(vector: Floats) -> float:
-    """The largest absolute value."""
-    most = 0.0
-    for k in range(vector.size):
-        most = max(most, abs(vector[k]))
-    return most
-
-
-@jitable
 def _scales(cell: Region) -> Floats:
     """How large each constraint's violation is by nature."""
     rows = cell.offsets.size
     scale = np.empty(rows + 1)
     for m in range(rows):
-        scale[m] = _size(cell.normals[m])
+        scale[m] = largest_size(cell.normals[m])
     scale[rows] = cell.radius if cell.radius < math.inf else 1.0
     return scale
 
@@ -90,7 +81,7 @@ def _scales(cell: Region) -> Floats:
 def _violated(cell: Region, closest: Floats, tolerance: float) -> bool:
     scale, violations = _scales(cell), np.empty(cell.offsets.size + 1)
     region_violations(cell, closest, violations)
-    size = 1.0 + _size(closest)
+    size = 1.0 + largest_size(closest)
     for m in range(scale.size):
         if not violations[m] <= tolerance * scale[m] * size and violations[m] > 0.0:
             return True
@@ -121,13 +112,13 @@ def _climb_dual(
             if value > -math.inf and (left >= 0.0 or flat or value >= best + 1e-4 * gain):
                 break
             length *= 0.5
-        moved = _size(trial - theta) > 1e-16 * _size(trial)
+        moved = largest_size(trial - theta) > 1e-16 * largest_size(trial)
         assign(theta, trial)
         assign(violations, kept)
         done = True
         for m in range(rows + 1):
             off = violations[m] if theta[m] == 0.0 else abs(violations[m])
-            done = done and off <= 4e-16 * scale[m] * (1.0 + _size(closest))
+            done = done and off <= 4e-16 * scale[m] * (1.0 + largest_size(closest))
         if done or not moved:
             break
     return value

@@ -28,13 +28,13 @@ def constant(threshold: Any, problem: Any, family: Any, delta: float) -> float:
     raise MissingVerb("constant", threshold)
 
 
-@verb
+@verb(inline=True)
 def common_growth(threshold: Any, rounds: float) -> float:
     """The part that grows with the number of rounds; it must never fall."""
     return 0.0
 
 
-@verb
+@verb(inline=True)
 def arm_growth(threshold: Any, family: Any, count: float, mean: float) -> float:
     """An arm's own part, not negative, given its number of samples (at least 1) and their mean."""
     return 0.0
