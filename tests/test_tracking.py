@@ -35,7 +35,7 @@ def test_projection_is_closest_in_sup_norm(seed: int) -> None:
     arms = int(rng.integers(2, 9))
     target = rng.dirichlet(np.full(arms, 0.3))
     floor = float(rng.uniform(0.0, 1.0)) / arms
-    out = np.maximum(target - water_level(target, floor), 0.0) + floor
+    out = np.maximum(target - water_level(target, floor, rng.uniform(0.0, 0.2)), 0.0) + floor
     assert out.sum() == pytest.approx(1.0, abs=1e-12)
     assert out.min() >= floor
     assert np.abs(out - target).max() == pytest.approx(closest_by_program(target, floor), abs=1e-9)
@@ -52,7 +52,7 @@ def jumping(seed: int, arms: int) -> Any:
 @pytest.mark.parametrize("arms", [2, 5, 12])
 def test_tracking_lemma(arms: int) -> None:
     """Lemma 7 of Garivier & Kaufmann, both statements, at every round."""
-    counts, totals, summed = np.zeros(arms), np.zeros(arms), np.zeros(arms)
+    counts, totals, summed = np.zeros(arms), np.zeros(arms + 1), np.zeros(arms)
     for rounds, target in zip(range(4000), jumping(arms, arms), strict=False):
         summed += target
         counts[follow(CTracking(), target, counts, totals, rounds)] += 1
@@ -63,7 +63,7 @@ def test_tracking_lemma(arms: int) -> None:
 
 def test_forced_exploration_keeps_its_promise() -> None:
     """D-tracking with exploration: N_k >= (sqrt(t) - K/2)^+ - 1 at every round."""
-    arms, counts, totals = 5, np.zeros(5), np.zeros(5)
+    arms, counts, totals = 5, np.zeros(5), np.zeros(6)
     for rounds, target in zip(range(4000), jumping(1, arms), strict=False):
         counts[follow(Explored(DTracking()), target, counts, totals, rounds)] += 1
         assert counts.min() >= max(math.sqrt(rounds + 1) - arms / 2, 0.0) - 1.0
@@ -74,7 +74,7 @@ def test_d_tracking_leaves_the_hull() -> None:
     targets = np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
     ends = {}
     for tracker in (DTracking(), CTracking()):
-        counts, totals = np.zeros(3), np.zeros(3)
+        counts, totals = np.zeros(3), np.zeros(4)
         for rounds in range(6000):
             counts[follow(tracker, targets[rounds % 2], counts, totals, rounds)] += 1
         ends[type(tracker)] = counts / counts.sum()
@@ -85,7 +85,7 @@ def test_d_tracking_leaves_the_hull() -> None:
 def test_compiled_trackers_are_identical() -> None:
     fast = compiled(lambda tracker, w, n, s, t: follow(tracker, w, n, s, t))
     for tracker in (CTracking(), DTracking(), Explored(DTracking())):
-        ours, theirs = [np.zeros(4), np.zeros(4)], [np.zeros(4), np.zeros(4)]
+        ours, theirs = [np.zeros(4), np.zeros(5)], [np.zeros(4), np.zeros(5)]
         for rounds, target in zip(range(300), jumping(3, 4), strict=False):
             arm = follow(tracker, target, *ours, rounds)
             assert fast(tracker, target, *theirs, rounds) == arm

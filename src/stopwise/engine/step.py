@@ -38,7 +38,7 @@ def begin(problem: Any, family: Any, strategy: Any) -> State:
         sketch(problem, family),
         notes(strategy, arms),
     )
-    return State(memory, np.zeros(arms), np.zeros(size, dtype=np.int64))
+    return State(memory, np.zeros(arms + 1), np.zeros(size, dtype=np.int64))
 
 
 def restart(strategy: Any, state: State) -> State:

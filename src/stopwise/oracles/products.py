@@ -54,9 +54,9 @@ class Link(NamedTuple):
 def _chain(problem: Product, family: Any) -> Any:
     chain: Any = End()
     for part, group in reversed(list(zip(problem.parts, problem.groups, strict=True))):
-        room = [np.zeros(group.size) for _ in range(5)]
-        codes = np.zeros(code_size(part), dtype=np.int64), np.zeros(0, dtype=np.int64)
-        chain = Link(part, group, sketch(part, family), *room, *codes, chain)
+        a, b, c, d, e = (np.zeros(group.size) for _ in range(5))
+        code, none = (np.zeros(size, dtype=np.int64) for size in (code_size(part), 0))
+        chain = Link(part, group, sketch(part, family), a, b, c, d, e, code, none, chain)
     return chain
 
 

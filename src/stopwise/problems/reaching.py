@@ -131,8 +131,8 @@ def _climb(
 ) -> float:
     """The distance to rows @ mu' >= levels by Hildreth's method: maximise the dual, row by row.
 
-    The dual's value only rises and is never too large, so it may stop as soon as it is above
-    ``level``. The point is nan where no model was found that fulfils the rows to 1e-9.
+    The dual's value only rises and is never too large, so it may stop once it is above ``level``
+    and rises slowly. The point is nan where no model was found that fulfils the rows to 1e-9.
     """
     theta, stiff, soft = np.zeros(levels.size), np.zeros(levels.size), np.zeros(means.size)
     for k in range(means.size):
@@ -143,7 +143,7 @@ def _climb(
             stiff[r] += rows[r, k] * rows[r, k] * soft[k]
     value = 0.0
     for _ in range(SWEEPS):
-        worst = 0.0
+        worst, before = 0.0, value
         for r in range(levels.size):
             lack = levels[r]
             for k in range(means.size):
@@ -156,7 +156,9 @@ def _climb(
                     value += step * (lack - 0.5 * step * stiff[r])
                     for k in range(means.size):
                         point[k] += step * rows[r, k] * soft[k]
-        if value > level or worst <= 1e-9 * (largest(point) - smallest(point)):
+        if value > level and value - before <= 0.1 * (value - level):
+            return value
+        if worst <= 1e-9 * (largest(point) - smallest(point)):
             return value
     point[0] = math.nan
     return value

@@ -18,7 +18,10 @@ from stopwise.verbs import jitable, verb
 
 @verb(inline=True)
 def follow(tracker: Any, target: Floats, counts: Floats, totals: Floats, rounds: int) -> int:
-    """The next arm, given counts N_t after ``rounds`` samples; ``totals`` is the tracker's memory."""
+    """The next arm, given counts N_t after ``rounds`` samples.
+
+    ``totals`` is the tracker's memory: K + 1 numbers, zeros at first but for each arm's first sample.
+    """
     raise MissingVerb("follow", tracker)
 
 
@@ -40,8 +43,8 @@ class Explored(NamedTuple):
 
 
 @jitable(inline=True)
-def water_level(target: Floats, floor: float) -> float:
-    """The c with sum_k max(target_k - c, 0) + floor = 1, for a floor of at most 1/K.
+def water_level(target: Floats, floor: float, start: float) -> float:
+    """The c with sum_k max(target_k - c, 0) + floor = 1, for a floor of at most 1/K; from a guess.
 
     These are the closest weights in sup norm with every w_k >= floor: arms below the floor are raised
     to it, and the mass comes from the others in equal parts, as far as each can give. Any unequal
@@ -50,15 +53,17 @@ def water_level(target: Floats, floor: float) -> float:
     scarce = False
     for k in range(target.size):
         scarce |= target[k] < floor
-    level = floor
     if not scarce:
-        return level
-    goal = 1.0 - target.size * floor
-    for _ in range(target.size):  # Newton on a convex piecewise linear function: at most K pieces
+        return floor
+    level, goal = max(start, floor), 1.0 - target.size * floor
+    for _ in range(target.size + 1):  # Newton on a convex piecewise linear function: K pieces
         above, richer = excess(target, level)
-        if richer == 0 or above <= goal * (1.0 + 1e-15):
+        if richer == 0:
+            level = floor
+        elif abs(above - goal) <= 1e-14:
             break
-        level += (above - goal) / richer
+        else:
+            level += (above - goal) / richer
     return level
 
 
@@ -87,7 +92,7 @@ def _follow_sum(
 ) -> int:
     arms = counts.size
     floor = 0.5 / math.sqrt(arms * arms + rounds)  # epsilon_t of the tracking lemma
-    level = water_level(target, floor)
+    level = totals[arms] = water_level(target, floor, totals[arms])
     best, arm = -math.inf, 0
     for k in range(arms):
         totals[k] += max(target[k] - level, 0.0) + floor
