@@ -13,7 +13,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	  || { echo "stopwise needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable '.[dev,plots]'
+	  --editable '.[dev,plots,tables]'
 	touch $@
 
 demo: setup
@@ -38,6 +38,7 @@ format: setup
 
 bench: setup
 	$(BIN)/python bench/oracles.py
+	$(BIN)/python bench/engine.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,11 +35,21 @@ class RunFailed(StopwiseError):
 
     def __init__(self, failure: Failure, seed: int, results: Results) -> None:
         self.repetition, self.results = failure.repetition, results
-        kind = type(failure.error).__name__
+        kind, place = type(failure.error).__name__, _place(failure.error)
         super().__init__(
-            f"repetition {failure.repetition} (seed {seed}) failed: {kind}: {failure.error} "
+            f"repetition {failure.repetition} (seed {seed}) failed{place}: {kind}: {failure.error} "
             f"The {len(results)} finished runs are in this error's ``results``."
         )
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised, if outside this package: the user's function and line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = os.path.dirname(__file__)
+    for frame in reversed(frames):
+        if not frame.filename.startswith(own) and "numba" not in frame.filename:
+            return f" in {frame.name} ({os.path.basename(frame.filename)}, line {frame.lineno})"
+    return ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -139,10 +139,26 @@ def run_batch(
                 batch.finished[place] = over
             except Exception as error:
                 stop.set()
-                failures.append(Failure(first + place, error))
+                failures.append(
+                    Failure(first + place, explain(plan, seed, cell, first + place, error))
+                )
 
     interrupted = _supervise(work, desks, stop, lambda: int(batch.finished.sum()), report)
     return batch, min(failures, key=lambda each: each.repetition, default=None), interrupted
+
+
+def explain(plan: Plan, seed: int, cell: int, repetition: int, error: Exception) -> Exception:
+    """The same error from plain Python, where it says which function raised it."""
+    desk = Desk(plan)
+    if isinstance(error, StopwiseError) or desk.kernel is play:
+        return error
+    desk.kernel = play
+    try:
+        for _ in desk.run(generator(seed, cell, repetition), new_outcome(plan), lambda: False):
+            pass
+    except Exception as again:
+        return again
+    return error
 
 
 def _supervise(

@@ -55,7 +55,9 @@ def _planes(problem: AnyHalfSpace, family: Any) -> Planes:
         np.ascontiguousarray(problem.normals.T**2 * spread),
         sizes,
         np.abs(problem.normals) * sizes[:, None],
-        *room,
+        room.model,
+        room.weights,
+        room.code,
     )
 
 

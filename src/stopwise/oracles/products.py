@@ -15,6 +15,7 @@ from stopwise.arrays import assign
 from stopwise.checks import Floats
 from stopwise.oracles.rounds import (
     absorb,
+    answer_places,
     answer_weights,
     best_evidence,
     first_oracle,
@@ -46,7 +47,7 @@ class Link(NamedTuple):
     model: Floats
     point: Floats
     code: Code
-    order: Code  # empty: the part's own
+    order: Code
     tail: Any
 
 
@@ -55,8 +56,8 @@ def _chain(problem: Product, family: Any) -> Any:
     chain: Any = End()
     for part, group in reversed(list(zip(problem.parts, problem.groups, strict=True))):
         a, b, c, d, e = (np.zeros(group.size) for _ in range(5))
-        code, none = (np.zeros(size, dtype=np.int64) for size in (code_size(part), 0))
-        chain = Link(part, group, sketch(part, family), a, b, c, d, e, code, none, chain)
+        code, order = np.zeros(code_size(part), dtype=np.int64), answer_places(part)
+        chain = Link(part, group, sketch(part, family), a, b, c, d, e, code, order, chain)
     return chain
 
 

@@ -16,23 +16,31 @@ from stopwise.arrays import assign
 from stopwise.checks import Floats
 from stopwise.oracles.center import saddle_weights
 from stopwise.oracles.closed_forms import optimise
-from stopwise.problems.base import Code, answer_count, arm_count, code_size, cost, reach
+from stopwise.problems.base import Code, answer_count, answers, arm_count, code_size, cost, reach
 from stopwise.verbs import verb
 
 
 class Scratch(NamedTuple):
-    """Room for one model, one weight vector and one answer."""
+    """Room for one model, one weight vector and one answer; and how many answers there are."""
 
     model: Floats
     weights: Floats
     code: Code
+    answers: Code
 
 
 def scratch(problem: Any) -> Scratch:
     """Empty room for a problem."""
     arms = arm_count(problem)
     code = np.zeros(code_size(problem), dtype=np.int64)
-    return Scratch(np.zeros(arms), np.zeros(arms), code)
+    return Scratch(np.zeros(arms), np.zeros(arms), code, np.array([answer_places(problem).size]))
+
+
+def answer_places(problem: Any) -> Code:
+    """The codes of all answers, in order; empty where they are combinations and never listed."""
+    if first_reachable.dispatch(type(problem)) is not first_reachable.dispatch(object):
+        return np.zeros(0, dtype=np.int64)
+    return np.arange(answer_count(problem) or sum(1 for _ in answers(problem)), dtype=np.int64)
 
 
 @verb
@@ -68,7 +76,7 @@ def first_oracle(
 ) -> None:
     """The first oracle answer at these means, and its weights."""
     best = -1.0
-    for place in range(answer_count(problem)):
+    for place in range(sketch.answers[0]):
         sketch.code[0] = place
         value = solve_round(problem, family, means, sketch.code, sketch.weights)
         if value > best:
@@ -106,7 +114,7 @@ def best_evidence(
     Where it is less than ``enough`` any smaller number >= 0 will do, and any answer.
     """
     best = -1.0
-    for place in range(answer_count(problem)):
+    for place in range(sketch.answers[0]):
         sketch.code[0] = place
         value = cost(problem, family, counts, means, sketch.code, sketch.model)
         if not value <= best:  # nan shows
@@ -132,12 +140,12 @@ def first_reachable(
     """The first answer in the order that is an oracle answer somewhere in the region.
 
     Written to ``point`` is such a model (or nan, see ``reach``). Returned is a lower bound on what
-    every earlier answer costs to reach. ``order`` lists codes; empty, it is the problem's own.
+    every earlier answer costs to reach. ``order`` lists the codes (answer_places or another order).
     ``held`` says that ``point`` already is such a model for the answer ``code``; ``trial`` is scratch.
     """
     barrier, kept = math.inf, code[0]
-    for turn in range(answer_count(problem)):
-        code[0] = order[turn] if order.size > 0 else turn
+    for turn in range(order.size):
+        code[0] = order[turn]
         if held and code[0] == kept:
             break
         price = reach(problem, family, counts, means, code, level, trial)

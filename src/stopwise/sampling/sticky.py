@@ -23,7 +23,7 @@ import numpy as np
 from stopwise.arrays import total
 from stopwise.checks import Floats
 from stopwise.errors import BadArgument
-from stopwise.oracles.rounds import answer_weights, first_reachable
+from stopwise.oracles.rounds import answer_places, answer_weights, first_reachable
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
 from stopwise.sampling.strategies import Memory, Question, aim, notes, notice, settle, tracker
@@ -85,14 +85,15 @@ def _settle(strategy: StickyTrackAndStop, question: Question) -> Sticky:
 
 
 def _places(order: tuple[Answer, ...] | None, problem: Any) -> Code:
+    known = answer_places(problem)
     if order is None:
-        return np.zeros(0, dtype=np.int64)
-    if base.answer_count(problem) == 0:
+        return known
+    if known.size == 0:
         raise BadArgument(
             "order", order, f"None for {problem!r}, whose many answers are not listed one by one"
         )
     places = [int(base.encode(problem, answer)[0]) for answer in order]
-    if sorted(places) != list(range(base.answer_count(problem))):
+    if sorted(places) != known.tolist():
         listed = ", ".join(repr(answer) for answer in base.answers(problem))
         raise BadArgument("order", order, f"each answer of {problem!r} once: {listed}")
     return np.array(places, dtype=np.int64)
