@@ -33,10 +33,10 @@ class MissingVerb(StopwiseError, TypeError):
                 f"{verb}: got the type {value.__name__}; give a value of it: {value.__name__}(...)"
             )
         elif isinstance(value, str):
-            message = (
-                f"{verb}: got the text {value!r}; give a value such as BestArm(4) or Bernoulli()"
-            )
-        super().__init__(f"{message} (verbs: stopwise.families.base, stopwise.problems.base).")
+            known = "BestArm(4), Bernoulli() or TrackAndStop()"
+            message = f"{verb}: got the text {value!r}; give a value such as {known}"
+        rooms = "families.base, problems.base, sampling, stopping"
+        super().__init__(f"{message} (verbs: in stopwise.{rooms.replace(', ', ', stopwise.')}).")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild_plain, (str(self),)

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from stopwise import checks
 from stopwise.checks import Floats
-from stopwise.errors import BadArgument
+from stopwise.errors import BadArgument, MissingVerb
 from stopwise.problems import base
-from stopwise.sampling.strategies import Question, settle
+from stopwise.sampling.strategies import Question, aim, settle
+from stopwise.sampling.tracking import follow
 from stopwise.stopping.thresholds import common_growth, constant, proven
 
 
@@ -101,10 +102,12 @@ def prepare(
     if not np.all(np.isfinite(constants)) or np.any(np.diff(constants) < 0.0):
         raise BadArgument("threshold", threshold, "one whose constant is finite and falls in delta")
     question = Question(problem, family, truth, region_level(threshold, arms, family), most)
+    settled = settle(strategy, question)
+    check_strategy(settled)
     return Plan(
         problem,
         family,
-        settle(strategy, question),
+        settled,
         threshold,
         truth,
         falling,
@@ -114,6 +117,16 @@ def prepare(
         bool(proven(threshold, problem, family)),
         most,
     )
+
+
+def check_strategy(strategy: Any) -> None:
+    """It must know how to aim, and have a tracker that knows how to follow."""
+    if aim.dispatch(type(strategy)) is aim.dispatch(object):
+        raise MissingVerb("aim", strategy)
+    if not hasattr(strategy, "tracker"):
+        raise BadArgument("strategy", strategy, "one with a field ``tracker``, such as CTracking()")
+    if follow.dispatch(type(strategy.tracker)) is follow.dispatch(object):
+        raise MissingVerb("follow", strategy.tracker)
 
 
 def generator(seed: int, cell: int, repetition: int) -> np.random.Generator:
