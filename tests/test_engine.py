@@ -381,3 +381,42 @@ def test_import_loads_numpy_only() -> None:
         "'pyarrow'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("family", [sw.Bernoulli(), sw.Poisson(), sw.Exponential()], ids=str)
+def test_warm_starts_end_where_cold_ones_do(family: Any) -> None:
+    """Best arm along data that jump as first samples do, also to the ends of the interval."""
+    from stopwise.families.base import draw
+    from stopwise.oracles.best_arm import best_arm_optimum
+    from stopwise.problems import base
+
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        arms = int(rng.integers(2, 5))
+        margin = float(rng.choice([0.0, 0.07, 0.3]))
+        truth = rng.uniform(0.1, 0.9, arms)
+        counts = rng.integers(1, 6, arms)
+        sums = np.array(
+            [
+                sum(draw(family, m, rng) for _ in range(n))
+                for m, n in zip(truth, counts, strict=True)
+            ]
+        )
+        state, owner = np.zeros(arms), -1
+        for _ in range(8):
+            means = sums / counts
+            arm = int(np.argmax(means))
+            state[arm] = state[arm] if arm == owner else 0.0
+            owner = arm
+            warm, cold = np.zeros(arms), np.zeros(arms)
+            value = best_arm_optimum(family, means, arm, margin, warm, state)
+            again = best_arm_optimum(family, means, arm, margin, cold, np.zeros(arms))
+            assert value == pytest.approx(again, rel=1e-8)
+            np.testing.assert_allclose(warm, cold, atol=1e-5)
+            if value > 0.0:
+                problem, code = sw.BestArm(arms, margin), np.array([arm])
+                least = base.cost(problem, family, warm, means, code, np.zeros(arms))
+                assert least == pytest.approx(value, rel=1e-8)
+            k = int(rng.integers(arms))
+            sums[k] += draw(family, truth[k], rng)
+            counts[k] += 1

@@ -62,7 +62,7 @@ class Question(NamedTuple):
 
     problem: Callable[[Units], Any]
     offsets: tuple[float, ...]
-    runs: int = 1000
+    runs: int = 400
     heavy: tuple[tuple[float, ...], int] | None = None  # instead, where rounds solve equations
     refused: tuple[str, ...] = ()
 
@@ -86,14 +86,14 @@ QUESTIONS = {
     "minimum, high": Question(lambda u: sw.MinimumThreshold(2, u.center), (0.15, 0.2)),
     "minimum, low": Question(lambda u: sw.MinimumThreshold(2, u.center), (0.3, -0.1)),
     "epsilon-minimum, high": Question(
-        lambda u: sw.MinimumThreshold(2, u.center, 0.1 * u.scale), (0.12, 0.15)
+        lambda u: sw.MinimumThreshold(2, u.center, 0.1 * u.scale), (0.12, 0.15), runs=1000
     ),
     "epsilon-minimum, low": Question(
         lambda u: sw.MinimumThreshold(2, u.center, 0.1 * u.scale), (0.3, -0.12)
     ),
     "any low arm, one": Question(lambda u: sw.AnyLowArm(3, u.center), (0.15, -0.15, 0.2)),
     "any low arm, none": Question(lambda u: sw.AnyLowArm(3, u.center), (0.15, 0.2, 0.25)),
-    "any sign": Question(lambda u: sw.AnySign(2, u.center), (0.1, -0.1)),
+    "any sign": Question(lambda u: sw.AnySign(2, u.center), (0.1, -0.1), runs=1000),
     "any half-space": Question(
         lambda u: sw.AnyHalfSpace(PLANES, [u.center, u.center]),
         (-0.1, -0.1),
@@ -120,11 +120,11 @@ QUESTIONS = {
         heavy=((0.3, -0.35), 200),
         refused=NOT_CONVEX,
     ),
-    "sphere, inside": Question(lambda _: sw.Sphere(2), (0.6, 0.65), runs=400, refused=NOT_GAUSSIAN),
+    "sphere, inside": Question(lambda _: sw.Sphere(2), (0.6, 0.65), runs=300, refused=NOT_GAUSSIAN),
     "sphere, outside": Question(
-        lambda _: sw.Sphere(2), (0.8, 0.75), runs=400, refused=NOT_GAUSSIAN
+        lambda _: sw.Sphere(2), (0.8, 0.75), runs=300, refused=NOT_GAUSSIAN
     ),
-    "product": Question(_product, (0.3, -0.15, 0.0), runs=400),
+    "product": Question(_product, (0.3, -0.15, 0.0)),
     "cells": Question(_cells, (0.3, -0.1), runs=200, heavy=((0.4, -0.2), 200), refused=NOT_CONVEX),
 }
 
@@ -273,9 +273,9 @@ def test_sticky_comes_close_to_the_characteristic_time(
     """The ratio falls, within 3 standard errors, and ends between 0.95 and 1.25.
 
     Above 1 it has, relative to log(1/delta) = 92: the threshold's log(1 + log t), 2.4; K sqrt(t) of
-    t samples that are forced, 1 to 5 %; and what it takes to rule out answers that come earlier in the order, up
-    to log f(t) = 5 log t + 2.4, about 45. Those samples are mostly needed anyway, but not where the
-    earlier answer is a single arm that is not low: there the bound is 1.35.
+    t samples that are forced, 1 to 5 %; and what it takes to rule out answers that come earlier in
+    the order, up to log f(t) = 5 log t + 2.4, about 45. Those samples are mostly needed anyway, but
+    not where the earlier answer is a single arm that is not low: there the bound is 1.35.
     """
     problem, means, family, bound, falls, strategy = LIMITS[name]
     found = sw.simulate(

@@ -33,6 +33,7 @@ def begin(problem: Any, family: Any, strategy: Any) -> State:
         np.zeros(arms),
         np.zeros(arms),
         np.zeros(arms),
+        np.zeros(arms),
         np.zeros(size, dtype=np.int64),
         np.zeros(arms),
         sketch(problem, family),
@@ -46,6 +47,7 @@ def restart(strategy: Any, state: State) -> State:
     memory = state.memory
     for used in (
         memory.counts,
+        memory.sums,
         memory.means,
         memory.growths,
         memory.weights,
@@ -84,7 +86,8 @@ def observe(
     counts, means = memory.counts, memory.means
     before = means[arm]
     counts[arm] += 1.0
-    means[arm] += (sample - before) / counts[arm]
+    memory.sums[arm] += sample
+    means[arm] = memory.sums[arm] / counts[arm]
     memory.growths[arm] = arm_growth(threshold, family, counts[arm], means[arm])
     if rounds == counts.size or rounds % REFRESH == 0:
         rebuild(problem, family, memory.sketch, counts, means)

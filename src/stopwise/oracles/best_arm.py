@@ -57,19 +57,19 @@ def best_arm_optimum(
         return _rivals_alone(family, means, arm, low + margin, weights)
     floor = divergence(family, mu, right) if right < mu else 0.0  # what the answer alone pays
     for j in range(count):
-        if (
-            j != arm and means[j] - margin >= right
-        ):  # a rival at the end of the interval stays there
+        if j != arm and means[j] - margin >= right:  # a rival at the interval's end stays there
             weights[:] = 0.0
             weights[arm] = 1.0
             return floor
     edge = end_distance(low, high) if floor > 0.0 else 0.0
     if not _warm(means, arm, margin, low, right, floor, state):
         _cold_start(family, means, arm, margin, low, right, floor, state)
-    y, total = state[arm], 1.0
+    y, total, solved = state[arm], 1.0, False
+    below, above = floor, math.inf  # the root of S(y) = 1 lies between
     gaps, slopes = np.empty(count), np.empty(count)  # g_j and its derivative in right - x_j
     for _ in range(ITERATIONS):
         total, mass, linear, bend, worst = 1.0, 0.0, 0.0, 0.0, 0.0
+        least, most = math.inf, 0.0
         for j in range(count):
             if j == arm:
                 continue
@@ -91,12 +91,23 @@ def best_arm_optimum(
             linear += steep * (y - gaps[j]) / slopes[j]
             bend += steep / slopes[j]
             worst = max(worst, abs(gaps[j] - y))
+            least, most = min(least, gaps[j]), max(most, gaps[j])
+            if ratio > 1.0:  # S(g_j) >= r_j > 1
+                above = min(above, gaps[j])
         weights[arm] = 1.0
         if worst <= 1e-11 * y and (abs(mass - 1.0) <= 1e-11 or y - floor <= 1e-11 * y):
+            solved = True
             break
+        # S rises in y, and S(least) <= mass <= S(most)
+        if mass > 1.0:
+            above = min(above, most)
+        else:
+            below = max(below, least)
         near = floor == 0.0 and worst <= 1e-7 * y and abs(mass - 1.0) <= 1e-7
         if worst <= 0.5 * (y - floor):  # else let the rivals come closer first
             y = _next_level(y, floor, mass + linear if mass + linear > 0.0 else mass, bend)
+        if not near and not below <= y <= above:
+            y = 0.5 * (below + above) if above < math.inf else 2.0 * below
         for j in range(count):
             if j != arm:
                 span = right - max(means[j] - margin, low)
@@ -110,10 +121,12 @@ def best_arm_optimum(
                     x = right - state[j]
                     weights[j] = step * variance(family, x + margin) / (variance(family, x) * rest)
                     total += weights[j]
+            solved = True
             break
     state[arm] = y
     weights /= total
-    return y / total
+    # where the answer alone must pay nearly all, rivals at the end of the interval get no more exact
+    return y / total if solved or (floor > 0.0 and total < 1.001) else math.nan
 
 
 @best_arm_optimum.register(Gaussian)

@@ -33,6 +33,7 @@ class Memory(NamedTuple):
     """What a strategy sees and keeps."""
 
     counts: Floats
+    sums: Floats  # of the samples: dividing them makes equal data equal means, to the last bit
     means: Floats
     growths: Floats  # each arm's part of the threshold, and of the region
     code: Code  # the pursued answer

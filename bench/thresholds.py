@@ -1,0 +1,86 @@
+"""What each threshold costs in samples: mean stopping times of Sticky Track-and-Stop, as a table.
+
+``python bench/thresholds.py [repetitions]``. Every threshold sees the same seeds. Error rates are
+those observed; all thresholds but Stylized are proven to keep them below delta.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+import stopwise as sw
+from stopwise.results import Row
+
+DELTA = 0.1
+REPETITIONS = 400
+SEED = 1
+THRESHOLDS = (sw.Stylized(), sw.Mixture(), sw.MixtureMartingale(), sw.Conservative())
+
+
+class Setting(NamedTuple):
+    """One question with its true means."""
+
+    name: str
+    problem: Any
+    means: tuple[float, ...]
+    family: Any
+
+
+SETTINGS = (
+    Setting("best arm, K = 4", sw.BestArm(4), (0.5, 0.45, 0.43, 0.4), sw.Bernoulli()),
+    Setting("any low arm, K = 5", sw.AnyLowArm(5, 0.0), (-0.4, -0.2, 0.2, 0.4, 0.6), sw.Gaussian()),
+    Setting(
+        "thresholding, K = 5", sw.Thresholding(5, 1.0), (0.5, 0.7, 1.4, 1.6, 2.0), sw.Poisson()
+    ),
+    Setting(
+        "epsilon-best arm, K = 5", sw.BestArm(5, 0.2), (1.5, 1.4, 1.0, 0.8, 0.6), sw.Exponential()
+    ),
+    Setting("sphere, K = 3", sw.Sphere(3), (0.4, 0.4, 0.4), sw.Gaussian()),
+)
+
+
+def measure(setting: Setting, threshold: Any, repetitions: int) -> Row:
+    """Many runs of one setting."""
+    found = sw.simulate(
+        setting.problem,
+        sw.StickyTrackAndStop(),
+        setting.means,
+        setting.family,
+        DELTA,
+        threshold,
+        repetitions,
+        SEED,
+    )
+    (row,) = found.summary()
+    return row
+
+
+def lines(repetitions: int) -> list[str]:
+    """The table, in Markdown."""
+    out = [
+        "| problem | arms | threshold | mean stopping time | error rate | ratio to Mixture |",
+        "|---|---|---|--:|--:|--:|",
+    ]
+    for setting in SETTINGS:
+        rows = [measure(setting, threshold, repetitions) for threshold in THRESHOLDS]
+        unit = rows[THRESHOLDS.index(sw.Mixture())].mean
+        for threshold, row in zip(THRESHOLDS, rows, strict=True):
+            late = f" ({row.undecided} undecided)" if row.undecided else ""
+            out.append(
+                f"| {setting.name} | {type(setting.family).__name__} | {type(threshold).__name__} "
+                f"| {row.mean:,.0f} +- {row.standard_error:,.0f}{late} | {row.error_rate:.4f} "
+                f"| {row.mean / unit:.2f} |"
+            )
+    return out
+
+
+def main() -> None:
+    """Print the table."""
+    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS
+    print(f"Sticky Track-and-Stop, delta = {DELTA}, {repetitions} runs each, seed {SEED}.\n")
+    print("\n".join(lines(repetitions)))
+
+
+if __name__ == "__main__":
+    main()
