@@ -420,3 +420,13 @@ def test_warm_starts_end_where_cold_ones_do(family: Any) -> None:
             k = int(rng.integers(arms))
             sums[k] += draw(family, truth[k], rng)
             counts[k] += 1
+
+
+def test_weights_keep_their_digits_after_a_mean_on_the_threshold() -> None:
+    """Poisson means are often exactly 1: their weight is huge for a round, and then gone."""
+    found = sw.simulate(
+        sw.Thresholding(3, 1.0), sw.StickyTrackAndStop(), [0.5, 1.4, 2.0], sw.Poisson(), 1e-3,
+        sw.Stylized(), repetitions=100, seed=1,
+    )  # fmt: skip
+    assert found.complete
+    assert found.correct.mean() > 0.9

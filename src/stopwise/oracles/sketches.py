@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.arrays import largest, place_of_largest
+from stopwise.arrays import largest, place_of_largest, total
 from stopwise.checks import Floats
 from stopwise.families.base import divergence
 from stopwise.oracles.best_arm import best_arm_optimum
@@ -163,10 +163,12 @@ def _absorb_distance(
     arm: int,
     before: float,
 ) -> None:
-    sketch.total[0] -= sketch.inverses[arm]
+    old = sketch.inverses[arm]
     sketch.costs[arm] = divergence(family, means[arm], problem.threshold)
     sketch.inverses[arm] = 1.0 / max(sketch.costs[arm], CLOSE)
-    sketch.total[0] += sketch.inverses[arm]
+    sketch.total[0] += sketch.inverses[arm] - old
+    if old > 1e3 * sketch.total[0]:  # what is left of a much larger number has lost its digits
+        sketch.total[0] = total(sketch.inverses)
 
 
 @first_oracle.register(Thresholding)

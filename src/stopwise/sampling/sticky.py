@@ -8,7 +8,8 @@ every earlier answer costs to reach. After a sample x of an arm whose mean went 
     N' d(m', mu') = N d(m, mu') + d(x, mu') - [N d(m, m') + d(x, m')],
 
 so the point's cost changes in one arm's term, and the barrier falls by at most the bracket, which
-does not depend on mu'. As long as point <= log f(t) < barrier, the pursued answer is the first of
+does not depend on mu', less the least d(x, mu') over the mu' that alone do not cost more than the
+barrier (``least_surprise``). As long as point <= log f(t) < barrier, the pursued answer is the first of
 I_t: the certificate changes no result.
 """
 
@@ -23,13 +24,14 @@ import numpy as np
 from stopwise.arrays import total
 from stopwise.checks import Floats
 from stopwise.errors import BadArgument
+from stopwise.families import Gaussian
 from stopwise.oracles.rounds import answer_places, answer_weights, first_reachable
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
 from stopwise.sampling.strategies import Memory, Question, aim, notes, notice, settle, tracker
 from stopwise.shapes.bound import weighted_divergence
 from stopwise.values import value
-from stopwise.verbs import jitable
+from stopwise.verbs import jitable, verb
 
 STEPS = 8  # log f(t) is tabulated at t = 2^(j/8) and rounded up to the next of these t
 
@@ -135,8 +137,21 @@ def _notice(
         state[TOTAL] += price - costs[arm]
         costs[arm] = price
     if state[BARRIER] < math.inf:
+        back = least_surprise(family, sample, mean, state[BARRIER] / count)
         state[BARRIER] -= weighted_divergence(family, count - 1.0, before, mean)
-        state[BARRIER] -= weighted_divergence(family, 1.0, sample, mean)
+        state[BARRIER] -= weighted_divergence(family, 1.0, sample, mean) - back
+
+
+@verb(inline=True)
+def least_surprise(family: Any, sample: float, mean: float, level: float) -> float:
+    """A lower bound on d(x, mu') over the mu' with d(m, mu') <= level."""
+    return 0.0
+
+
+@least_surprise.register(Gaussian)
+def _gaussian_surprise(family: Gaussian, sample: float, mean: float, level: float) -> float:
+    beyond = abs(sample - mean) - math.sqrt(2.0 * family.variance * max(level, 0.0))
+    return 0.5 * beyond * beyond / family.variance if beyond > 0.0 else 0.0
 
 
 @aim.register(Sticky)
