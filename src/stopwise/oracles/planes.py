@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.arrays import assign
+from stopwise.arrays import assign, total
 from stopwise.checks import Floats
 from stopwise.families import Gaussian
 from stopwise.families.base import variance
@@ -17,6 +17,7 @@ from stopwise.oracles.rounds import (
     answer_weights,
     best_evidence,
     first_oracle,
+    reach_round,
     rebuild,
     scratch,
     sketch,
@@ -24,6 +25,8 @@ from stopwise.oracles.rounds import (
 )
 from stopwise.problems import AnyHalfSpace
 from stopwise.problems.base import Code, cost
+from stopwise.problems.reaching import half_space_reach, wall_price
+from stopwise.shapes.bound import total_divergence
 from stopwise.verbs import verb
 
 solve_round.register(AnyHalfSpace, optimise.dispatch(AnyHalfSpace))
@@ -38,6 +41,8 @@ class Planes(NamedTuple):
     squares: Floats  # arm x plane: a^2 variance
     sizes: Floats  # 1/||u||_1
     targets: Floats  # plane x arm: |a|/||u||_1, the oracle weights of either side
+    walls: Floats  # answer x (arm, offset): what lay between the region and the answer, or nan
+    reached: Floats  # answer x arm: where the answer was found in the region, or nan
     model: Floats
     weights: Floats
     code: Code
@@ -55,6 +60,8 @@ def _planes(problem: AnyHalfSpace, family: Any) -> Planes:
         np.ascontiguousarray(problem.normals.T**2 * spread),
         sizes,
         np.abs(problem.normals) * sizes[:, None],
+        np.full((2 * planes, problem.normals.shape[1] + 1), math.nan),
+        np.full((2 * planes, problem.normals.shape[1]), math.nan),
         room.model,
         room.weights,
         room.code,
@@ -71,6 +78,9 @@ def _rebuild_planes(
         for k in range(means.size):
             sketch.heights[m] += sketch.columns[k, m] * means[k]
             sketch.spreads[m] += sketch.squares[k, m] / counts[k]
+    if total(counts) == counts.size:  # a new run: what it does must not depend on runs before it
+        for place in range(sketch.walls.shape[0]):
+            sketch.walls[place, 0] = sketch.reached[place, 0] = math.nan
 
 
 @absorb.register(AnyHalfSpace)
@@ -222,3 +232,30 @@ def _gaussian_plane_evidence(
             best, place = value, m
     code[0] = 2 * place if sketch.heights[place] >= 0.0 else 2 * place + 1
     return 0.5 * best
+
+
+@reach_round.register(AnyHalfSpace)
+def _reach_any_half_space(
+    problem: AnyHalfSpace,
+    family: Any,
+    sketch: Planes,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
+) -> float:
+    """What decided last time often still does: a wall between the region and the answer, or a model."""
+    wall, reached = sketch.walls[code[0]], sketch.reached[code[0]]
+    price = wall_price(family, wall, counts, means)
+    if price > level:
+        return price
+    price = total_divergence(family, counts, means, reached)
+    if price <= level:
+        assign(point, reached)
+        return price
+    normals, offsets = problem.normals, problem.offsets
+    price = half_space_reach(family, normals, offsets, counts, means, code, level, point, wall)
+    if price <= level:
+        assign(reached, point)
+    return price

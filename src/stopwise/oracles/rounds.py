@@ -124,6 +124,21 @@ def best_evidence(
 
 
 @verb
+def reach_round(
+    problem: Any,
+    family: Any,
+    sketch: Any,
+    counts: Floats,
+    means: Floats,
+    code: Code,
+    level: float,
+    point: Floats,
+) -> float:
+    """``reach``, with the sketch: a lower bound on the cost will do where it is above the level."""
+    return reach(problem, family, counts, means, code, level, point)
+
+
+@verb
 def first_reachable(
     problem: Any,
     family: Any,
@@ -148,7 +163,7 @@ def first_reachable(
         code[0] = order[turn]
         if held and code[0] == kept:
             break
-        price = reach(problem, family, counts, means, code, level, trial)
+        price = reach_round(problem, family, sketch, counts, means, code, level, trial)
         if price <= level:
             assign(point, trial)
             break

@@ -265,9 +265,8 @@ def _any_reach(
     level: float,
     point: Floats,
 ) -> float:
-    return half_space_reach(
-        family, problem.normals, problem.offsets, counts, means, code, level, point
-    )
+    normals, offsets, wall = problem.normals, problem.offsets, np.zeros(means.size + 1)
+    return half_space_reach(family, normals, offsets, counts, means, code, level, point, wall)
 
 
 @base.reach.register(AllHalfSpaces)

@@ -28,9 +28,11 @@ def half_space_reach(
     code: Code,
     level: float,
     point: Floats,
+    wall: Floats,
 ) -> float:
     """0 where the answer's largest D over a box is at least every other answer's smallest, else inf.
 
+    Where the answer is found too far and a half-space shows it, that half-space is the ``wall``.
     The box holds the region. d(mu, lambda) falls as mu moves toward lambda, so D of a half-space is
     monotone in every mean and its extremes over the box are at corners.
     """
@@ -92,17 +94,17 @@ def _cone_distance(
     code: Code,
     level: float,
     point: Floats,
+    wall: Floats,
 ) -> float:
     """D of (m, s) is (s p_m)^2/2 with p = (U mu - b)/||u||_1: it wins where s p_m >= |p_j| for all j."""
     planes, arms = offsets.size, means.size
     m, side = code[0] // 2, 1.0 if code[0] % 2 == 0 else -1.0
-    lack, spread = side * missing(normals[m], offsets[m], means), 0.0
     for k in range(arms):
-        spread += normals[m, k] * normals[m, k] * family.variance / max(counts[k], 1e-13)
-    if (
-        lack > 0.0 and 0.5 * lack * lack > level * spread
-    ):  # too far from the right side of its plane
-        return 0.5 * lack * lack / spread
+        wall[k] = side * normals[m, k]
+    wall[arms] = side * offsets[m]
+    price = wall_price(family, wall, counts, means)
+    if price > level:  # too far from the right side of its plane
+        return price
     rows, levels = np.zeros((2 * planes, arms)), np.zeros(2 * planes)
     own = side / length(normals[m])
     for j in range(planes):
@@ -116,7 +118,7 @@ def _cone_distance(
                 if levels[2 * j + half] > 1e-14:
                     return math.inf
                 levels[2 * j + half] = -1.0
-    return _climb(family, rows, levels, counts, means, level, point)
+    return _climb(family, rows, levels, counts, means, level, point, wall)
 
 
 @jitable(allocates=True)
@@ -128,11 +130,13 @@ def _climb(
     means: Floats,
     level: float,
     point: Floats,
+    wall: Floats,
 ) -> float:
     """The distance to rows @ mu' >= levels by Hildreth's method: maximise the dual, row by row.
 
     The dual's value only rises and is never too large, so it may stop once it is above ``level``
-    and rises slowly. The point is nan where no model was found that fulfils the rows to 1e-9.
+    and rises slowly. The multipliers' combination of the rows is a half-space just as far away: the
+    wall. The point is nan where no model was found that fulfils the rows to 1e-9.
     """
     theta, stiff, soft = np.zeros(levels.size), np.zeros(levels.size), np.zeros(means.size)
     for k in range(means.size):
@@ -157,8 +161,32 @@ def _climb(
                     for k in range(means.size):
                         point[k] += step * rows[r, k] * soft[k]
         if value > level and value - before <= 0.1 * (value - level):
+            _combine(rows, levels, theta, wall)
             return value
         if worst <= 1e-9 * (largest(point) - smallest(point)):
             return value
     point[0] = math.nan
     return value
+
+
+@jitable
+def _combine(rows: Floats, levels: Floats, theta: Floats, wall: Floats) -> None:
+    for k in range(wall.size):
+        wall[k] = 0.0
+        for r in range(levels.size):
+            wall[k] += theta[r] * (rows[r, k] if k < wall.size - 1 else levels[r])
+
+
+@verb
+def wall_price(family: Any, wall: Floats, counts: Floats, means: Floats) -> float:
+    """The distance to the models beyond a wall, wall[:K] @ mu' >= wall[K]; 0 where it is not known."""
+    return 0.0
+
+
+@wall_price.register(Gaussian)
+def _gaussian_wall_price(family: Gaussian, wall: Floats, counts: Floats, means: Floats) -> float:
+    lack, spread = wall[means.size], 0.0
+    for k in range(means.size):
+        lack -= wall[k] * means[k]
+        spread += wall[k] * wall[k] * family.variance / max(counts[k], 1e-13)
+    return 0.5 * lack * lack / spread if lack > 0.0 else 0.0
