@@ -77,23 +77,29 @@ SPELLED: list[tuple[list[str], Any, list[float], Any]] = [
 
 # arguments of ``stopwise oracle``, and what the one line on stderr must hold
 MISTAKES: list[tuple[list[str], list[str]]] = [
-    (["worst-arm", "--means", "1,2"], ["problem: got 'worst-arm'", "best-arm", "sphere"]),
+    (["worst-arm", "--means", "1,2"], ["problem.kind: got 'worst-arm'", "best-arm", "sphere"]),
     (
         ["best-arm", "--means", "1,2", "--family", "cauchy"],
-        ["family: got 'cauchy'", "gaussian", "inverse-gaussian"],
+        ["family.kind: got 'cauchy'", "gaussian", "inverse-gaussian"],
     ),
-    (["best-arm:eps=1", "--means", "1,2"], ["problem.eps", "best-arm:eps=1", "epsilon"]),
+    (["best-arm:eps=1", "--means", "1,2"], ["problem.eps: got 1", "best-arm: epsilon"]),
     (
         ["best-arm", "--means", "1,2", "--family", "gaussian:sd=1"],
-        ["family.sd", "gaussian:sd=1", "the options variance"],
+        ["family.sd: got 1", "the options of gaussian: variance"],
     ),
     (["best-arm", "--means", "1,x"], ["means: got '1,x'", "numbers between commas"]),
     (["best-arm", "--means", "1,,2"], ["means: got '1,,2'", "numbers between commas"]),
     (["best-arm", "--means", ""], ["means: got ''", "numbers between commas"]),
     (["best-arm:epsilon=0.1.2", "--means", "1,2"], ["problem.epsilon: got '0.1.2'", "a number"]),
     (["any-half-space:normals=[[1,0]", "--means", "1,2"], ["problem.normals: got '[[1,0]'"]),
-    (["thresholding", "--means", "1,2"], ["problem: got 'thresholding'", "threshold"]),
-    (["best-arm", "--means", "1,2", "--family", "binomial"], ["family: got 'binomial'", "trials"]),
+    (
+        ["thresholding", "--means", "1,2"],
+        ["problem: got 'thresholding'", "options of thresholding: threshold"],
+    ),
+    (
+        ["best-arm", "--means", "1,2", "--family", "binomial"],
+        ["family: got 'binomial'", "options of binomial: trials"],
+    ),
     (["best-arm", "--means", "nan,2"], ["means: got [nan, 2.0]", "finite"]),
     (["best-arm", "--means", "1"], ["arms: got 1", "at least 2"]),
     (["best-arm:epsilon=-1", "--means", "1,2"], ["epsilon: got -1", "at least 0"]),

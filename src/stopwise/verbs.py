@@ -25,6 +25,7 @@ Choose = Callable[..., Any]
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _PACKAGE = Path(__file__).parent
+_NOT_COMPILED = {"campaign", "cli", "studies", "testing", "web"}  # rooms without compiled functions
 _pending: list[tuple[Callable[..., Any], Choose, dict[str, Any]]] = []
 _foreign: set[str] = set()
 
@@ -141,6 +142,8 @@ def _user_cache() -> str:
 def _source_hash() -> str:
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+        place = path.relative_to(_PACKAGE)
+        if place.parts[0] not in _NOT_COMPILED:
+            digest.update(place.as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -37,10 +37,10 @@ def oracle(
 ) -> None:
     """Print a problem's correct answers, lower bound and oracle weights at given means."""
     import stopwise as sw
-    from stopwise.cli.spelling import parse_family, parse_means, parse_problem
+    from stopwise import spelling
 
-    numbers = parse_means(means)
-    found = sw.oracle(parse_problem(problem, len(numbers)), numbers, parse_family(family))
+    numbers = spelling.numbers("means", means)
+    found = sw.oracle(spelling.problem(problem, len(numbers)), numbers, spelling.family(family))
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
         return

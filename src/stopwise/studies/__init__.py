@@ -1,0 +1,1 @@
+"""Studies: many simulations from one file, the paper's experiments, and planning."""
