@@ -9,8 +9,12 @@ class BadArgument(StopwiseError, ValueError):
     """An argument was refused. The message names it, says what was given and what is allowed."""
 
     def __init__(self, name: str, given: object, allowed: str, hint: str = "") -> None:
-        self.name, self.given, self.allowed = name, given, allowed
+        self.name, self.given, self.allowed, self.hint = name, given, allowed, hint
         super().__init__(f"{name}: got {given!r}; allowed: {allowed}.{' ' + hint if hint else ''}")
+
+    def renamed(self, name: str) -> "BadArgument":
+        """The same refusal, of an argument that is known by another name further up."""
+        return BadArgument(name, self.given, self.allowed, self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.name, self.given, self.allowed, str(self)))
@@ -52,6 +56,6 @@ def _rebuild(
     kind: type[BadArgument], name: str, given: object, allowed: str, text: str
 ) -> BadArgument:
     error = kind.__new__(kind)
-    error.name, error.given, error.allowed = name, given, allowed
+    error.name, error.given, error.allowed, error.hint = name, given, allowed, ""
     Exception.__init__(error, text)
     return error

@@ -201,13 +201,13 @@ class Results:
     def to_pandas(self) -> Any:
         """A table with a row for each run and delta."""
         pandas = load("pandas", "to_pandas")
-        return pandas.DataFrame(self._columns())
+        return pandas.DataFrame(self.columns())
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
         """The same table as a Parquet file, with the settings in its metadata."""
         arrow = load("pyarrow", "to_parquet")
         parquet = load("pyarrow.parquet", "to_parquet")
-        table = arrow.table(self._columns())
+        table = arrow.table(self.columns())
         settings = {f"stopwise.{name}": value for name, value in self.settings().items()}
         parquet.write_table(table.replace_schema_metadata(settings), path)
 
@@ -225,7 +225,8 @@ class Results:
             "max_rounds": str(self.max_rounds),
         }
 
-    def _columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
+        """The table's columns: an entry for each run and delta."""
         runs, deltas = len(self), len(self.deltas)
         counts = self.counts.reshape(runs * deltas, -1)
         answers = self.answers.reshape(-1)

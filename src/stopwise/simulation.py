@@ -222,8 +222,8 @@ def simulate(
     plan = prepare(problem, strategy, means, family, deltas, threshold, max_rounds)
     count = checks.whole("repetitions", repetitions, least=1)
     used = _seed(seed)
-    threads = _processors() if workers is None else checks.whole("workers", workers, least=1)
-    with _reporter(progress, count) as report:
+    threads = processors() if workers is None else checks.whole("workers", workers, least=1)
+    with reporter(progress, count) as report:
         batch, failure, interrupted = run_batch(plan, used, 0, 0, count, threads, report)
     asked = deltas if np.ndim(delta) > 0 else deltas[0]
     results = collect(plan, strategy, asked, used, batch, not interrupted and failure is None)
@@ -232,16 +232,18 @@ def simulate(
     return results
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 @contextmanager
-def _reporter(
+def reporter(
     progress: bool | Callable[[int], None] | None, count: int
 ) -> Iterator[Callable[[int], None] | None]:
+    """What to tell about finished runs: a function that is given, a bar, or nothing."""
     if callable(progress):
         yield progress
     elif progress is False or (progress is None and not sys.stderr.isatty()):

@@ -241,7 +241,7 @@ def _build(
         raise BadArgument(name, given, f"values for the options of {kind}: {_list(free)}") from None
     except BadArgument as error:
         if error.name in free:  # say where in the file
-            raise BadArgument(f"{name}.{error.name}", error.given, error.allowed) from None
+            raise error.renamed(f"{name}.{error.name}") from None
         raise
 
 

@@ -112,14 +112,7 @@ def run_batch(
     report: Callable[[int], None] | None = None,
 ) -> tuple[Batch, Failure | None, bool]:
     """Repetitions first to first + count - 1; what failed, if any; whether it was interrupted."""
-    deltas, arms = plan.constants.size, plan.truth.size
-    batch = Batch(
-        first,
-        np.zeros((count, deltas), dtype=np.int64),
-        np.zeros((count, deltas, plan.code_size), dtype=np.int64),
-        np.zeros((count, deltas, arms)),
-        np.zeros(count, dtype=bool),
-    )
+    batch = new_batch(plan, first, count)
     places, lock, stop = iter(range(count)), threading.Lock(), threading.Event()
     failures: list[Failure] = []
     desks = [Desk(plan) for _ in range(max(1, min(workers, count)))]
@@ -130,21 +123,54 @@ def run_batch(
                 place = next(places, None)
             if place is None:
                 return
-            try:
-                outcome = Outcome(batch.times[place], batch.codes[place], batch.counts[place],
-                                  np.zeros(2, dtype=np.int64))  # fmt: skip
-                for _ in desk.run(generator(seed, cell, first + place), outcome, stop.is_set):
-                    pass
-                over = outcome.progress[1] == deltas or outcome.progress[0] >= plan.max_rounds
-                batch.finished[place] = over
-            except Exception as error:
+            failure = _run_row(desk, seed, cell, batch, place, stop.is_set)
+            if failure is not None:
                 stop.set()
-                failures.append(
-                    Failure(first + place, explain(plan, seed, cell, first + place, error))
-                )
+                failures.append(failure)
 
     interrupted = _supervise(work, desks, stop, lambda: int(batch.finished.sum()), report)
     return batch, min(failures, key=lambda each: each.repetition, default=None), interrupted
+
+
+def run_block(
+    plan: Plan, seed: int, cell: int, first: int, count: int, stopped: Callable[[], bool]
+) -> tuple[Batch, Failure | None]:
+    """The same repetitions one after the other, in the caller's own thread."""
+    batch, desk = new_batch(plan, first, count), Desk(plan)
+    for place in range(count):
+        failure = _run_row(desk, seed, cell, batch, place, stopped)
+        if failure is not None or stopped():
+            return batch, failure
+    return batch, None
+
+
+def new_batch(plan: Plan, first: int, count: int) -> Batch:
+    """Room for repetitions of which none has finished."""
+    deltas, arms = plan.constants.size, plan.truth.size
+    return Batch(
+        first,
+        np.zeros((count, deltas), dtype=np.int64),
+        np.zeros((count, deltas, plan.code_size), dtype=np.int64),
+        np.zeros((count, deltas, arms)),
+        np.zeros(count, dtype=bool),
+    )
+
+
+def _run_row(
+    desk: Desk, seed: int, cell: int, batch: Batch, place: int, stopped: Callable[[], bool]
+) -> Failure | None:
+    """One repetition into its row."""
+    plan, repetition = desk.plan, batch.first + place
+    try:
+        progress = np.zeros(2, dtype=np.int64)
+        outcome = Outcome(batch.times[place], batch.codes[place], batch.counts[place], progress)
+        for _ in desk.run(generator(seed, cell, repetition), outcome, stopped):
+            pass
+        over = progress[1] == plan.constants.size or progress[0] >= plan.max_rounds
+        batch.finished[place] = over
+    except Exception as error:
+        return Failure(repetition, explain(plan, seed, cell, repetition, error))
+    return None
 
 
 def explain(plan: Plan, seed: int, cell: int, repetition: int, error: Exception) -> Exception:
@@ -190,14 +216,16 @@ def _supervise(
 
 
 _kernels: dict[tuple[Any, ...], Callable[..., int]] = {}
+_compiling = threading.Lock()
 
 
 def kernel(plan: Plan, state: State, trace: Trace) -> Callable[..., int]:
     """The compiled loop; one that may allocate where a user's functions do; plain without a compiler."""
     values = (plan.problem, plan.family, plan.strategy, plan.threshold)
     key = (*map(_kind, values), verbs.has_foreign())
-    if key not in _kernels:
-        _kernels[key] = _compile(plan, state, trace)
+    with _compiling:
+        if key not in _kernels:
+            _kernels[key] = _compile(plan, state, trace)
     return _kernels[key]
 
 

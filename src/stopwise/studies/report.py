@@ -1,0 +1,265 @@
+"""A study as one HTML page: tables and plots, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stopwise import __version__
+from stopwise.checks import Floats
+from stopwise.quantities import Oracle, oracle
+from stopwise.report import html_table
+from stopwise.results import Results
+from stopwise.studies.spec import Instance
+
+if TYPE_CHECKING:
+    from stopwise.studies.study import StudyResults
+
+MOST = 9  # instances that are drawn; tables show all
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
+h1, h2 { line-height: 1.2; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25rem 0.6rem; text-align: right; white-space: nowrap;
+         border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
+th { text-align: right; font-weight: 600; }
+.settings td { text-align: left; white-space: normal; vertical-align: top; }
+td:nth-child(-n+3), th:nth-child(-n+3) { text-align: left; }
+figure { margin: 1.5rem 0; }
+figure img { max-width: 100%; height: auto; background: white; border-radius: 6px; }
+figcaption, .note { font-size: 0.9rem; opacity: 0.8; max-width: 60rem; }
+"""
+
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+DASHES = ("-", "--", "-.", (0, (1, 1)))
+
+
+def looked(draw: Any) -> Any:
+    return draw
+
+
+def series_style(place: int) -> dict[str, Any]:
+    return {"color": COLOURS[place % 7], "linestyle": DASHES[place % 4]}
+
+
+@dataclass(frozen=True)
+class Series:
+    """What is drawn of one strategy and threshold on one instance."""
+
+    label: str
+    times: Floats  # sorted, at the smallest delta; undecided runs at infinity
+    logs: Floats  # log 1/delta
+    means: Floats
+    errors: Floats  # standard errors
+    proportions: Floats  # mean share of each arm, at the smallest delta
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What is drawn of one instance."""
+
+    name: str
+    delta: float
+    time: float  # T*
+    weights: tuple[Floats, ...]  # of the oracle answers
+    series: tuple[Series, ...]
+
+
+def panels(results: StudyResults) -> list[Panel]:
+    """What the pictures show, one entry for each instance."""
+    found = []
+    for instance in results.spec.instances[:MOST]:
+        family = results.spec.family
+        truth = oracle(instance.problem, instance.means, family)
+        found.append(_panel(results, instance, truth))
+    return found
+
+
+def _panel(results: StudyResults, instance: Instance, truth: Oracle) -> Panel:
+    several = len(results.spec.thresholds) > 1
+    series = tuple(
+        _series(f"{cell.strategy[0]}, {cell.threshold[0]}" if several else cell.strategy[0], found)
+        for cell, found in results
+        if cell.instance is instance
+    )
+    smallest = min(results.spec.deltas)
+    return Panel(instance.name, smallest, truth.time, tuple(truth.weights), series)
+
+
+def _series(label: str, results: Results) -> Series:
+    shape = (len(results), len(results.deltas))
+    place = int(np.argmin(results.deltas))
+    times = results.stopping_times.reshape(shape)
+    counts = results.counts.reshape(*shape, -1)[:, place]
+    rows = sorted(results.summary(), key=lambda row: -row.delta)
+    last = times[:, place]
+    return Series(
+        label,
+        np.sort(np.where(last > 0, last, np.inf).astype(float)),
+        np.array([math.log(1.0 / row.delta) for row in rows]),
+        np.array([row.mean for row in rows]),
+        np.array([row.standard_error for row in rows]),
+        (counts / counts.sum(axis=1, keepdims=True)).mean(axis=0),
+    )
+
+
+def page(results: StudyResults) -> str:
+    """The whole page."""
+    shown = panels(results)
+    title = escape(results.spec.name)
+    note = ""
+    if len(results.spec.instances) > MOST:
+        note = f'<p class="note">The pictures show the first {MOST} instances; the tables all.</p>'
+    figures = [
+        (
+            _distributions(shown),
+            f"Share of runs that have stopped, at delta = {shown[0].delta:.3g}. Dotted: the lower bound "
+            "T* log 1/delta on the mean.",
+        ),
+        (
+            _growth(shown),
+            "Mean number of samples against log 1/delta, with two standard errors. Dotted: the "
+            "lower bound T* log 1/delta; an optimal strategy becomes parallel to it.",
+        ),
+        (
+            _proportions(shown),
+            "Mean share of samples of each arm when the run stops. Black marks: oracle weights (one "
+            "shape for each oracle answer).",
+        ),
+    ]
+    pictures = "".join(
+        f'<figure><img alt="{escape(caption)}" src="{_embedded(figure)}">'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+        for figure, caption in figures
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>
+<body><h1>{title}</h1>
+<p class="note">stopwise {__version__}, spec {results.key}</p>
+<h2>Results</h2><div class="scroll">{html_table(*results.table())}</div>
+<p class="note">{_words(results)}</p>{note}
+<h2>Pictures</h2>{pictures}
+<h2>What was simulated</h2><div class="settings">{_settings(results)}</div>
+</body></html>
+"""
+
+
+def _words(results: StudyResults) -> str:
+    """How to read the table."""
+    proven = {cell.threshold[0]: found.proven for cell, found in results}
+    sure = [name for name, good in proven.items() if good]
+    unsure = [name for name, good in proven.items() if not good]
+    words = "The mean counts undecided runs at the round limit. "
+    if sure:
+        words += f"Proven delta-correct: {', '.join(sure)}. "
+    if unsure:
+        words += f"Not proven: {', '.join(unsure)}. "
+    return escape(words)
+
+
+def _settings(results: StudyResults) -> str:
+    from stopwise.studies.study import describe
+
+    rows = []
+    for name, value in describe(results.spec, results.key).items():
+        parts = [f"{k}: {_short(v)}" for k, v in value.items()] if isinstance(value, dict) else []
+        rows.append([name, "; ".join(parts) or _short(value)])
+    return html_table(["", ""], rows)
+
+
+def _short(value: Any) -> str:
+    """Numbers at four digits."""
+    if isinstance(value, list):
+        return ", ".join(_short(each) for each in value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _embedded(figure: Any) -> str:
+    content = BytesIO()
+    figure.savefig(content, format="svg")
+    return f"data:image/svg+xml;base64,{base64.b64encode(content.getvalue()).decode()}"
+
+
+def _grid(shown: list[Panel], height: float) -> tuple[Any, list[Any]]:
+    """Axes for the panels, at most three a row."""
+    from matplotlib.figure import Figure
+
+    columns = min(3, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(4.2 * columns + 1.0, height * rows + 0.9), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    for empty in axes[len(shown) :]:
+        empty.remove()
+    return figure, list(axes[: len(shown)])
+
+
+def _legend(figure: Any, axes: Any) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, len(labels))))
+
+
+@looked
+def _distributions(shown: list[Panel]) -> Any:
+    figure, all_axes = _grid(shown, 2.8)
+    for panel, axes in zip(shown, all_axes, strict=True):
+        bound = panel.time * math.log(1.0 / panel.delta)
+        for place, each in enumerate(panel.series):
+            runs = each.times.size
+            shares = np.arange(1, runs + 1) / runs
+            ended = np.isfinite(each.times)
+            axes.step(each.times[ended], shares[ended], where="post", label=each.label,
+                      **series_style(place))  # fmt: skip
+        if math.isfinite(bound):
+            axes.axvline(bound, color="0.35", linestyle=":", label="lower bound")
+        axes.set(title=panel.name, xscale="log", xlabel="samples", ylim=(0, 1.02))
+    all_axes[0].set_ylabel("share of runs")
+    _legend(figure, all_axes[0])
+    return figure
+
+
+@looked
+def _growth(shown: list[Panel]) -> Any:
+    figure, all_axes = _grid(shown, 2.8)
+    for panel, axes in zip(shown, all_axes, strict=True):
+        for place, each in enumerate(panel.series):
+            axes.errorbar(each.logs, each.means, yerr=2 * each.errors, capsize=2, label=each.label,
+                          marker="o", markersize=4, **series_style(place))  # fmt: skip
+        if math.isfinite(panel.time):
+            ends = np.array([0.0, panel.series[0].logs.max()])
+            axes.plot(ends, panel.time * ends, color="0.35", linestyle=":", label="lower bound")
+        axes.set(title=panel.name, xlabel="log 1/delta")
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+    all_axes[0].set_ylabel("mean samples")
+    _legend(figure, all_axes[0])
+    return figure
+
+
+@looked
+def _proportions(shown: list[Panel]) -> Any:
+    figure, all_axes = _grid(shown, 2.6)
+    for panel, axes in zip(shown, all_axes, strict=True):
+        arms, count = np.arange(panel.series[0].proportions.size), len(panel.series)
+        width = 0.8 / count
+        for place, each in enumerate(panel.series):
+            style = series_style(place)
+            offset = (place - (count - 1) / 2) * width
+            axes.bar(arms + offset, each.proportions, width, label=each.label,
+                     color=style["color"], alpha=0.85)  # fmt: skip
+        for place, weights in enumerate(panel.weights[:4]):
+            axes.plot(arms, weights, linestyle="none", marker="D^sv"[place], color="black",
+                      markersize=5, label="oracle weights" if place == 0 else None)  # fmt: skip
+        axes.set(title=panel.name, xlabel="arm", xticks=arms if arms.size <= 12 else [])
+    all_axes[0].set_ylabel("share of samples")
+    _legend(figure, all_axes[0])
+    return figure

@@ -1,0 +1,170 @@
+"""Which blocks are missing, and who computes them: threads here, or anything with ``submit``."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from stopwise.engine.batch import Batch, Failure, run_block
+from stopwise.engine.plan import Plan
+from stopwise.errors import StopwiseError
+from stopwise.studies.spec import Cell, Spec
+from stopwise.studies.store import BadBlock, Store
+
+AHEAD = 4  # blocks that wait for each worker, so that none is idle
+UNKNOWN = 64  # workers of an executor that does not say how many it has
+
+
+class Block(NamedTuple):
+    """A range of a cell's repetitions."""
+
+    cell: Cell
+    number: int
+    first: int
+    size: int
+
+
+class StudyFailed(StopwiseError):
+    """A repetition failed; stored blocks are kept."""
+
+
+def blocks(spec: Spec) -> Iterator[Block]:
+    """All blocks, in order."""
+    for cell in spec.cells():
+        for number, first in enumerate(range(0, spec.repetitions, spec.block)):
+            yield Block(cell, number, first, min(spec.block, spec.repetitions - first))
+
+
+def missing(
+    spec: Spec, store: Store, shard: tuple[int, int], warn: Callable[[str], None]
+) -> list[Block]:
+    """The shard's blocks that are not stored; damaged ones are named and set aside."""
+    found = []
+    for place, block in enumerate(blocks(spec)):
+        if place % shard[1] == shard[0] - 1 and not _stored(store, block, warn):
+            found.append(block)
+    return found
+
+
+def _stored(store: Store, block: Block, warn: Callable[[str], None]) -> bool:
+    cell, number, first, size = block
+    if not store.done(cell.number, number):
+        return False
+    try:
+        store.read(cell.number, number, first, size)
+    except BadBlock as error:
+        kept = store.set_aside(cell.number, number)
+        warn(f"{error} It is kept as {kept.name} and computed again.")
+        return False
+    return True
+
+
+def compute(plan: Plan, seed: int, cell: int, first: int, count: int) -> Batch:
+    """A block, wherever this runs."""
+    return _whole(run_block(plan, seed, cell, first, count, lambda: False))
+
+
+def _whole(found: tuple[Batch, Failure | None]) -> Batch:
+    batch, failure = found
+    if failure is not None:
+        kind = type(failure.error).__name__
+        raise StudyFailed(f"repetition {failure.repetition} failed: {kind}: {failure.error}")
+    return batch
+
+
+def run_blocks(
+    spec: Spec,
+    todo: Sequence[Block],
+    store: Store,
+    executor: Any,
+    workers: int,
+    report: Callable[[int], None],
+) -> bool:
+    """Compute and store blocks; whether all of them are done (Ctrl-C: no)."""
+    if executor is not None:
+        width = int(getattr(executor, "_max_workers", 0) or UNKNOWN)
+        return _drive(spec, todo, store, executor.submit, width, report)
+    stop = threading.Event()
+
+    def here(plan: Plan, seed: int, cell: int, first: int, count: int) -> Batch:
+        return _whole(run_block(plan, seed, cell, first, count, stop.is_set))
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            return _drive(
+                spec, todo, store, lambda _, *task: pool.submit(here, *task), workers, report
+            )
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def _drive(
+    spec: Spec,
+    todo: Sequence[Block],
+    store: Store,
+    submit: Callable[..., Any],
+    width: int,
+    report: Callable[[int], None],
+) -> bool:
+    """Keep the workers busy, and store what they bring; only this thread writes."""
+    arrived: queue.SimpleQueue[tuple[Block, Any]] = queue.SimpleQueue()
+    waiting, stored = iter(todo), 0
+    running: dict[int, Any] = {}
+    plans: dict[int, Plan] = {}
+
+    def send() -> None:
+        block = next(waiting, None)
+        if block is None:
+            return
+        number = block.cell.number
+        if number not in plans:
+            plans.clear()  # cells come one after the other
+            plans[number] = spec.plan(block.cell)
+        future = submit(compute, plans[number], spec.seed, number, block.first, block.size)
+        running[id(future)] = future
+        future.add_done_callback(lambda done, block=block: arrived.put((block, done)))
+
+    try:
+        for _ in range(min(len(todo), AHEAD * width)):
+            send()
+        for _ in todo:
+            block, future = _next(arrived, report, stored)
+            running.pop(id(future), None)
+            batch = _brought(block, future)
+            store.write(block.cell.number, block.number, batch)
+            stored += block.size
+            report(stored)
+            send()
+    except KeyboardInterrupt:
+        return False
+    finally:
+        for future in running.values():
+            future.cancel()
+    return True
+
+
+def _next(arrived: Any, report: Callable[[int], None], stored: int) -> tuple[Block, Any]:
+    """What arrives next; meanwhile the clock of the progress bar goes on, and Ctrl-C is heard."""
+    while True:
+        try:
+            return arrived.get(timeout=0.25)
+        except queue.Empty:
+            report(stored)
+
+
+def _brought(block: Block, future: Any) -> Batch:
+    cell = block.cell
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        place = f"{cell.instance.name}, {cell.strategy[0]}, {cell.threshold[0]}"
+        kind = "" if isinstance(error, StudyFailed) else f"{type(error).__name__}: "
+        raise StudyFailed(
+            f"cell {cell.number} ({place}), block {block.number}: {kind}{error} Stored blocks are kept."
+        ) from error
