@@ -16,6 +16,7 @@ import pytest
 import stopwise as sw
 from instances import PAIRS, SETTINGS, Setting, draw_instance, pair_id
 from stopwise.families.base import divergence, draw, lower, upper
+from stopwise.oracles import rounds
 from stopwise.oracles.best_arm import best_arm_optimum
 from stopwise.oracles.closed_forms import optimise
 from stopwise.problems import base
@@ -126,3 +127,19 @@ def test_importing_stopwise_loads_no_heavy_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("family", [sw.Poisson(), sw.Gaussian(), sw.Binomial(4)], ids=repr)
+@pytest.mark.parametrize("means", [[0.75, 2.0], [1.3, 0.925], [0.7, 1.075], [1.0, 1.0]], ids=repr)
+def test_weights_at_means_that_lie_on_a_plane_but_for_rounding(
+    family: Any, means: list[float]
+) -> None:
+    """An estimate there once gave weights that are no numbers, and the tracker never forgot them."""
+    problem, mu = sw.AnyHalfSpace([[0.8, 0.2], [0.3, 0.4]], [1.0, 0.76]), np.array(means)
+    kept = rounds.sketch(problem, family)
+    rounds.rebuild(problem, family, kept, np.array([5.0, 5.0]), mu)
+    for place in range(4):
+        weights = np.zeros(2)
+        rounds.answer_weights(problem, family, kept, mu, np.array([place]), weights)
+        assert weights.sum() == pytest.approx(1.0)
+        assert np.all(weights >= 0.0)

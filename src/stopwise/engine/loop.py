@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.arrays import assign
+from stopwise.arrays import assign, total
 from stopwise.checks import Floats
 from stopwise.engine.step import State, choose, growth, observe, weigh
 from stopwise.families.base import draw
@@ -62,7 +62,7 @@ def play(
     while rounds < stop and done < constants.size:
         arm = choose(strategy, problem, family, state, rounds)
         look = rounds == truth.size or (rounds > truth.size and rounds % LOOK == 0)
-        if look and not _sane(state.memory.weights):
+        if look and not _sane(state.memory.weights, state.totals):
             verdict = BAD_WEIGHTS
             break
         sample = draw(family, truth[arm], rng)
@@ -95,8 +95,10 @@ def play(
 
 
 @jitable
-def _sane(weights: Floats) -> bool:
-    """Numbers of at least 0 that sum to 1."""
+def _sane(weights: Floats, totals: Floats) -> bool:
+    """Numbers of at least 0 that sum to 1; and a tracker that has never met others."""
+    if not math.isfinite(total(totals)):
+        return False
     whole = 0.0
     for k in range(weights.size):
         if not weights[k] >= 0.0:

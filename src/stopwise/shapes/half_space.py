@@ -190,6 +190,9 @@ def half_space_optimum(
         if lack == 0.0 or abs(new - root) <= 1e-15 * root or new == left or new == right:
             break
         root = new
+    if not total > 0.0:  # the means are on the plane, but for rounding
+        weights[:] = 1.0 / means.size
+        return 0.0
     weights /= total
     return root * root
 
