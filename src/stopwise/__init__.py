@@ -3,6 +3,8 @@
 Fixed-confidence pure exploration with multiple correct answers (Degenne & Koolen, 2019).
 """
 
+__version__ = "0.1.0"
+
 from stopwise.errors import BadArgument, MissingVerb, NotDefined, StopwiseError
 from stopwise.families import (
     Bernoulli,
@@ -61,8 +63,7 @@ from stopwise.sampling import (
 )
 from stopwise.simulation import Run, RunFailed, RunTrace, run, simulate
 from stopwise.stopping import Conservative, Mixture, MixtureMartingale, Stylized
-
-__version__ = "0.1.0"
+from stopwise.studies import Forecast, NotComplete, Status, Study, StudyResults, plan
 
 __all__ = [
     "AllHalfSpaces",
@@ -85,6 +86,7 @@ __all__ = [
     "Explored",
     "Exponential",
     "FixedWeights",
+    "Forecast",
     "Gamma",
     "Gaussian",
     "Geometric",
@@ -94,6 +96,7 @@ __all__ = [
     "Mixture",
     "MixtureMartingale",
     "NegativeBinomial",
+    "NotComplete",
     "NotDefined",
     "Oracle",
     "OracleWeights",
@@ -106,8 +109,11 @@ __all__ = [
     "RunFailed",
     "RunTrace",
     "Sphere",
+    "Status",
     "StickyTrackAndStop",
     "StopwiseError",
+    "Study",
+    "StudyResults",
     "Stylized",
     "Summary",
     "Thresholding",
@@ -120,6 +126,7 @@ __all__ = [
     "events",
     "evidence",
     "oracle",
+    "plan",
     "rank",
     "reachable_answers",
     "run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(what: str, count: int, patience: float) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error with rate and remaining time, once ``patience`` seconds have passed."""
+    """A bar on standard error with rate and remaining time, once ``patience`` seconds have passed.
+
+    Until the first report it says that code is being compiled.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -34,23 +38,22 @@ def progress_bar(what: str, count: int, patience: float) -> Iterator[Callable[[i
         TimeRemainingColumn(),
         console=Console(stderr=True),
     )
-    task = bar.add_task(what, total=count, rate="")
-    start, shown = time.monotonic(), False
+    task = bar.add_task("compiling", total=count, rate="")
+    begun = time.monotonic()
+    later = threading.Timer(patience, bar.start)
+    later.daemon = True
 
     def report(done: int) -> None:
-        nonlocal shown
-        passed = time.monotonic() - start
-        if not shown and passed >= patience and done < count:
-            bar.start()
-            shown = True
-        if shown:
-            bar.update(task, completed=done, rate=f"{done / passed:,.1f}/s")
+        rate = done / max(time.monotonic() - begun, 1e-9)
+        bar.update(task, completed=done, rate=f"{rate:,.1f}/s", description=what)
 
+    later.start()
     try:
         yield report
     finally:
-        if shown:
-            bar.stop()
+        later.cancel()
+        later.join()
+        bar.stop()
 
 
 def plot_trace(trace: RunTrace, axes: Any = None) -> Any:

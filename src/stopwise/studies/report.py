@@ -16,6 +16,7 @@ from stopwise.checks import Floats
 from stopwise.quantities import Oracle, oracle
 from stopwise.report import html_table
 from stopwise.results import Results
+from stopwise.studies.look import bar_style, looked, marker_style, series_style
 from stopwise.studies.spec import Instance
 
 if TYPE_CHECKING:
@@ -37,18 +38,6 @@ figure { margin: 1.5rem 0; }
 figure img { max-width: 100%; height: auto; background: white; border-radius: 6px; }
 figcaption, .note { font-size: 0.9rem; opacity: 0.8; max-width: 60rem; }
 """
-
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-DASHES = ("-", "--", "-.", (0, (1, 1)))
-
-
-def looked(draw: Any) -> Any:
-    return draw
-
-
-def series_style(place: int) -> dict[str, Any]:
-    return {"color": COLOURS[place % 7], "linestyle": DASHES[place % 4]}
 
 
 @dataclass(frozen=True)
@@ -233,7 +222,7 @@ def _growth(shown: list[Panel]) -> Any:
     for panel, axes in zip(shown, all_axes, strict=True):
         for place, each in enumerate(panel.series):
             axes.errorbar(each.logs, each.means, yerr=2 * each.errors, capsize=2, label=each.label,
-                          marker="o", markersize=4, **series_style(place))  # fmt: skip
+                          **marker_style(place))  # fmt: skip
         if math.isfinite(panel.time):
             ends = np.array([0.0, panel.series[0].logs.max()])
             axes.plot(ends, panel.time * ends, color="0.35", linestyle=":", label="lower bound")
@@ -252,10 +241,8 @@ def _proportions(shown: list[Panel]) -> Any:
         arms, count = np.arange(panel.series[0].proportions.size), len(panel.series)
         width = 0.8 / count
         for place, each in enumerate(panel.series):
-            style = series_style(place)
-            offset = (place - (count - 1) / 2) * width
-            axes.bar(arms + offset, each.proportions, width, label=each.label,
-                     color=style["color"], alpha=0.85)  # fmt: skip
+            middle = arms + (place - (count - 1) / 2) * width
+            axes.bar(middle, each.proportions, width, label=each.label, **bar_style(place))
         for place, weights in enumerate(panel.weights[:4]):
             axes.plot(arms, weights, linestyle="none", marker="D^sv"[place], color="black",
                       markersize=5, label="oracle weights" if place == 0 else None)  # fmt: skip

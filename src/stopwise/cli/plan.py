@@ -1,0 +1,191 @@
+"""``stopwise plan``: how many samples an experiment will take."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stopwise.cli.main import app
+from stopwise.errors import BadArgument
+
+if TYPE_CHECKING:
+    from stopwise.studies.forecast import Forecast, Guess
+
+KINDS = (".png", ".pdf", ".svg")
+EPILOG = (
+    "Example: two web pages that convert at 5 and 6 %, and a third of which little is known. "
+    "stopwise plan best-arm --means 0.05,0.06,0.02..0.05 --family bernoulli --picture plan.png"
+    "\n\n"
+    "Problems and families: see stopwise oracle --help. "
+    "Strategies: sticky-track-and-stop, track-and-stop, track-and-stop:tracking=D, uniform, "
+    "fixed-weights:weights=[0.5,0.25,0.25], oracle-weights. "
+    "Thresholds: mixture, mixture:spread=0.5, mixture-martingale, conservative (proven: wrong with "
+    "probability at most delta), stylized (not proven)."
+)
+
+
+@app.command(epilog=EPILOG)
+def plan(
+    problem: Annotated[
+        str, typer.Argument(help="name, or name:option=value,... such as best-arm:epsilon=0.01")
+    ],
+    means: Annotated[
+        str,
+        typer.Option(help="Your guess of each arm's mean: a number, or a range 0.40..0.48"),
+    ],
+    family: Annotated[
+        str, typer.Option(help="gaussian, gaussian:variance=0.25, bernoulli, poisson, ...")
+    ] = "gaussian",
+    delta: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
+    strategies: Annotated[
+        str | None,
+        typer.Option(
+            help="Names between commas; by default sticky-track-and-stop,track-and-stop,uniform"
+        ),
+    ] = None,
+    threshold: Annotated[str, typer.Option(help="When the evidence is enough.")] = "mixture",
+    costs: Annotated[
+        str | None, typer.Option(help="What a sample of each arm costs: 2.5, or 1,1,2.5")
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(help="Runs of each strategy (and draw); by default what takes a few seconds."),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(help="If there are ranges: how many means to draw from them.")
+    ] = 20,
+    seed: Annotated[int, typer.Option(help="The numbers depend on this alone.")] = 1,
+    max_rounds: Annotated[
+        int | None,
+        typer.Option(
+            help="Samples after which a run ends undecided [10 million; ranges 1 million]"
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads; by default one for each processor.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the forecast into this file (png, pdf, svg).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Say before an experiment how many samples it will take, from a guess of the means."""
+    from stopwise import spelling
+    from stopwise.studies.planning import plan as forecast
+
+    guesses = read_guesses(means)
+    if picture is not None:
+        _check_picture(picture)
+    found = forecast(
+        spelling.problem(problem, len(guesses)),
+        guesses,
+        spelling.family(family),
+        delta,
+        None if strategies is None else read_strategies(strategies),
+        spelling.threshold(threshold),
+        None if costs is None else _read_costs(costs),
+        repetitions,
+        draws,
+        seed,
+        max_rounds,
+        workers,
+    )
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), indent=2))
+    else:
+        _print(found)
+    if picture is not None:
+        _save(found, picture)
+
+
+def read_guesses(text: str) -> list[Guess]:
+    """Numbers and ranges low..high, between commas."""
+    found: list[Guess] = []
+    for part in text.split(","):
+        low, dots, high = part.partition("..")
+        try:
+            found.append((float(low), float(high)) if dots else float(low))
+        except ValueError:
+            allowed = "numbers or ranges low..high between commas, such as 0.5,0.45,0.40..0.48"
+            raise BadArgument("means", text, allowed) from None
+    return found
+
+
+def read_strategies(text: str) -> dict[str, Any]:
+    """Strategies between commas; an option (name=value) belongs to the one before it."""
+    from stopwise import spelling
+
+    found: dict[str, Any] = {}
+    for part in re.split(r",(?![^\[]*\])(?![a-z_]+=)", text):
+        name = part.strip()
+        if name in found:
+            raise BadArgument("strategies", text, "each strategy once")
+        found[name] = spelling.strategy(name, "strategies")
+    return found
+
+
+def _read_costs(text: str) -> float | list[float]:
+    from stopwise import spelling
+
+    found = spelling.numbers("costs", text)
+    return found if len(found) > 1 else found[0]
+
+
+def _check_picture(path: Path) -> None:
+    """Refuse before the work, not after it."""
+    if path.suffix.lower() not in KINDS:
+        raise BadArgument("picture", str(path), f"a file name that ends with {', '.join(KINDS)}")
+    if not path.parent.is_dir():
+        raise BadArgument("picture", str(path), "a file in a folder that exists")
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        hint = 'Install "stopwise[plots]".'
+        raise BadArgument("picture", str(path), "an environment with matplotlib", hint) from None
+    mpl.use("Agg")  # a file needs no window
+
+
+def _save(found: Forecast, path: Path) -> None:
+    try:
+        found.plot().savefig(path)
+    except OSError as error:
+        allowed = f"a file that can be written ({error.strerror})"
+        raise BadArgument("picture", str(path), allowed) from None
+
+
+def _print(found: Forecast) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    facts = Table.grid(padding=(0, 2))
+    for name, value in found.facts():
+        facts.add_row(name, value)
+    console.print(facts)
+    for title, header, rows in found.tables():
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, title=title)
+        table.title_justify = "left"
+        longest = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        wide = 2 + sum(max(w, len(h)) + 2 for w, h in zip(longest, header, strict=True))
+        over = max(wide - console.width, 0)  # then names are broken, numbers never
+        room = max(longest[0] - over, min(longest[0], 10))
+        for place, name in enumerate(header):
+            least = longest[place] if place else room
+            text = _broken(name, max(10, least) if over else len(name))
+            side: Any = "right" if place else "left"
+            table.add_column(text, justify=side, min_width=least, overflow="fold")
+        for first, *others in rows:
+            table.add_row(_broken(first, room), *others)
+        console.print(table, crop=False)
+    for note in found.notes():
+        console.print(note)
+
+
+def _broken(name: str, width: int) -> str:
+    return "\n".join(textwrap.wrap(name, width)) or name

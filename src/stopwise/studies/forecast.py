@@ -1,0 +1,363 @@
+"""What a plan says: the lower bound, and the samples that each strategy needs, with error bars."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stopwise.checks import Floats
+from stopwise.families import Bounded
+from stopwise.quantities import Oracle
+from stopwise.report import html_table, text_table
+from stopwise.sampling import OracleWeights
+
+QUANTILES = (0.05, 0.5, 0.8, 0.95)
+TARGET = 0.8  # the quantile that people plan with
+SHOWN = 30  # arms in tables
+
+Table = tuple[str, list[str], list[list[str]]]  # title, header, cells
+Guess = float | tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Means that the experiment may meet, and the oracle there; ``seed`` is what simulate was given."""
+
+    means: Floats
+    seed: int
+    oracle: Oracle
+    lower_bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A number's mean and quantiles over the runs, each with its standard error."""
+
+    mean: float
+    standard_error: float
+    quantiles: dict[float, float]
+    quantile_errors: dict[float, float]  # by bootstrap, of instances if there are several
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        return {
+            "mean": self.mean,
+            "standard_error": _plain(self.standard_error),
+            "quantiles": {str(q): value for q, value in self.quantiles.items()},
+            "quantile_errors": {str(q): _plain(e) for q, e in self.quantile_errors.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class StrategyForecast:
+    """What one strategy needs. An undecided run counts with the ``max_rounds`` that it had."""
+
+    name: str
+    strategy: Any
+    runs: int
+    undecided: int
+    errors: int
+    error_interval: tuple[float, float]  # exact (Clopper-Pearson), 95 %
+    samples: Spread
+    ratio: float  # mean samples / lower bound
+    cost: Spread | None  # if costs were given
+    arm_means: Floats
+    arm_highs: Floats  # 95 % quantiles
+    instance_means: Floats  # mean samples at each instance
+    between: float  # standard deviation over instances, of their means
+    within: float  # standard deviation of runs of one instance
+    times: Floats  # samples of every run, rising
+
+    def censored(self, q: float) -> bool:
+        """Whether the quantile lies among the undecided runs, so that it is only a lower bound."""
+        return q * (self.runs - 1) > self.runs - self.undecided - 1
+
+    @property
+    def least(self) -> str:
+        """What to write before a mean that undecided runs make too low."""
+        return "> " if self.undecided else ""
+
+    def at_most(self, q: float) -> str:
+        """A quantile of the samples in words: "66,300" or "more than 1,000,000"."""
+        if self.censored(q):
+            return f"more than {self.times[-1]:,.0f}"
+        return amount(self.samples.quantiles[q])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        return {
+            "name": self.name,
+            "strategy": repr(self.strategy),
+            "runs": self.runs,
+            "undecided": self.undecided,
+            "errors": self.errors,
+            "error_interval": list(self.error_interval),
+            "samples": self.samples.to_dict(),
+            "ratio": self.ratio,
+            "cost": None if self.cost is None else self.cost.to_dict(),
+            "arms": {"mean": self.arm_means.tolist(), "0.95": self.arm_highs.tolist()},
+            "instance_means": self.instance_means.tolist(),
+            "between": self.between,
+            "within": _plain(self.within),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """What an experiment will need: the lower bound for any method, and each strategy's samples.
+
+    ``instances`` are the means at which runs were simulated: one, or ``draws`` of them if ranges were
+    given. ``sharp`` says which lower bound applies (``bound_note`` puts it in words).
+    """
+
+    problem: Any
+    family: Any
+    threshold: Any
+    delta: float
+    guesses: tuple[Guess, ...]  # the means as given
+    costs: Floats | None
+    seed: int
+    repetitions: int  # of each strategy at each instance
+    max_rounds: int
+    proven: bool
+    sharp: bool
+    complete: bool  # False after Ctrl-C
+    instances: tuple[Instance, ...]
+    strategies: dict[str, StrategyForecast]
+
+    def __getitem__(self, name: str) -> StrategyForecast:
+        return self.strategies[name]
+
+    @property
+    def lower_bound(self) -> float:
+        """Expected samples that any delta-correct method needs (the mean over the instances)."""
+        return float(np.mean([each.lower_bound for each in self.instances]))
+
+    @property
+    def characteristic_time(self) -> float:
+        """T* (the mean over the instances)."""
+        return float(np.mean([each.oracle.time for each in self.instances]))
+
+    @property
+    def oracle_weights(self) -> Floats:
+        """Shares of the arms for the first oracle answer (the mean over the instances)."""
+        return np.mean([each.oracle.weights[0] for each in self.instances], axis=0)
+
+    @property
+    def bound_note(self) -> str:
+        """Which lower bound this is, and for whom it holds."""
+        if not self.sharp:
+            return (
+                "T* log(1/delta), which every method needs as delta goes to 0 (Degenne & Koolen 2019); "
+                "several answers are correct, so at this delta it is a scale, not a proven bound"
+            )
+        text = (
+            "T* kl(delta, 1 - delta): no delta-correct method needs fewer on average "
+            "(Garivier & Kaufmann 2016)"
+        )
+        if isinstance(self.family, Bounded):
+            text += "; if the rewards lie at the ends of the interval, else fewer may do"
+        return text
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and values: the question and the lower bound."""
+        bounds = [each.lower_bound for each in self.instances]
+        several = len(bounds) > 1
+        word = "proven" if self.proven else "NOT proven"
+        answers = list(dict.fromkeys(repr(each.oracle.answers[0]) for each in self.instances))
+        span = f" on average ({amount(min(bounds))} to {amount(max(bounds))})" if several else ""
+        plan = f"{self.repetitions} of each strategy"
+        plan += f" at each of {len(bounds)} drawn instances" if several else ""
+        return [
+            ("problem", f"{self.problem!r}, {self.family!r}"),
+            ("means", ", ".join(spelled(each) for each in self.guesses)),
+            ("delta", f"{self.delta:g}"),
+            ("threshold", f"{self.threshold!r} ({word} delta-correct)"),
+            ("oracle answer", " or ".join(answers[:6]) + (" or ..." if len(answers) > 6 else "")),
+            ("T*", amount(self.characteristic_time) + (" on average" if several else "")),
+            ("lower bound", f"{amount(self.lower_bound)} samples{span}"),
+            ("simulated runs", f"{plan}, seed {self.seed}"),
+        ]
+
+    def notes(self) -> list[str]:
+        """What the numbers say and what they rest on, in sentences."""
+        found = [_headline(self), f"Lower bound: {self.bound_note}."]
+        if self.proven:
+            found.append(
+                f"{type(self.threshold).__name__} is proven: a wrong answer has probability at most "
+                f"{self.delta:g}, whatever the means."
+            )
+        else:
+            found.append(
+                f"{type(self.threshold).__name__} is NOT proven: errors may exceed {self.delta:g}. "
+                "Mixture, MixtureMartingale and Conservative are proven."
+            )
+        if len(self.instances) > 1:
+            found.append(
+                f"The means were drawn uniformly and independently from their ranges, "
+                f"{len(self.instances)} times; the quantiles are over draws and runs."
+            )
+        if self.costs is not None:
+            found.append("The strategies save samples; they do not look at the costs.")
+        if any(each.undecided for each in self.strategies.values()):
+            found.append(
+                f"Undecided runs ended at max_rounds = {self.max_rounds:,} and count with that: "
+                "means and high quantiles are too low. Near-ties take any number of samples (ranges "
+                "that overlap hold some); an epsilon > 0 ends them."
+            )
+        if not self.complete:
+            found.append("Interrupted: only the runs that had finished are counted.")
+        return found
+
+    def table(self) -> Table:
+        """Samples needed by each strategy."""
+        header = ["strategy", "mean", "+-", *(f"{q:.0%}" for q in QUANTILES), "x bound", "wrong"]
+        loose = any(each.undecided for each in self.strategies.values())
+        rows = [
+            [
+                *(each.name, each.least + amount(each.samples.mean)),
+                amount(each.samples.standard_error),
+                *(each.at_most(q).replace("more than", ">") for q in QUANTILES),
+                *(f"{each.least}{each.ratio:.2f}", str(each.errors)),
+                *([str(each.undecided)] if loose else []),
+            ]
+            for each in self.strategies.values()
+        ]
+        return "samples", header + (["undecided"] if loose else []), rows
+
+    def arm_table(self) -> Table:
+        """Samples of each arm: the mean, and in brackets the 95 % quantile."""
+        weights = self.oracle_weights
+        header = ["arm", "mean", "oracle share", *self.strategies]
+        rows = [
+            [
+                *(str(k), spelled(self.guesses[k]), f"{weights[k]:.3f}"),
+                *(
+                    f"{amount(each.arm_means[k])} ({amount(each.arm_highs[k])})"
+                    for each in self.strategies.values()
+                ),
+            ]
+            for k in range(min(weights.size, SHOWN))
+        ]
+        if weights.size > SHOWN:
+            rows.append(["..."] + [""] * (len(header) - 1))
+        return "samples of each arm: mean (95%)", header, rows
+
+    def cost_table(self) -> Table:
+        """What the samples cost."""
+        header = ["strategy", "mean", "+-", *(f"{q:.0%}" for q in QUANTILES)]
+        rows = [
+            [
+                *(each.name, each.least + amount(each.cost.mean), amount(each.cost.standard_error)),
+                *(amount(each.cost.quantiles[q]) for q in QUANTILES),
+            ]
+            for each in self.strategies.values()
+            if each.cost is not None
+        ]
+        return "cost", header, rows
+
+    def spread_table(self) -> Table:
+        """How much of the spread is due to the means, and how much to chance at given means."""
+        header = ["strategy", "least", "median", "most", "s.d. of draws", "s.d. of runs"]
+        rows = [
+            [
+                each.name,
+                *(amount(float(np.quantile(each.instance_means, q))) for q in (0, 0.5, 1)),
+                *(amount(each.between), amount(each.within)),
+            ]
+            for each in self.strategies.values()
+        ]
+        return "mean samples over the drawn instances", header, rows
+
+    def tables(self) -> list[Table]:
+        """All that apply."""
+        found = [self.table(), self.arm_table()]
+        if self.costs is not None:
+            found.insert(1, self.cost_table())
+        if len(self.instances) > 1:
+            found.append(self.spread_table())
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {
+            "problem": repr(self.problem),
+            "family": repr(self.family),
+            "threshold": repr(self.threshold),
+            "proven": self.proven,
+            "delta": self.delta,
+            "means": [list(g) if isinstance(g, tuple) else g for g in self.guesses],
+            "costs": None if self.costs is None else self.costs.tolist(),
+            "seed": self.seed,
+            "repetitions": self.repetitions,
+            "max_rounds": self.max_rounds,
+            "complete": self.complete,
+            "characteristic_time": self.characteristic_time,
+            "lower_bound": self.lower_bound,
+            "bound": self.bound_note,
+            "oracle_weights": self.oracle_weights.tolist(),
+            "instances": [
+                {
+                    "means": each.means.tolist(),
+                    "seed": each.seed,
+                    "characteristic_time": each.oracle.time,
+                    "lower_bound": each.lower_bound,
+                    "oracle_answers": list(each.oracle.answers),
+                    "oracle_weights": [weights.tolist() for weights in each.oracle.weights],
+                }
+                for each in self.instances
+            ],
+            "strategies": [each.to_dict() for each in self.strategies.values()],
+            "notes": self.notes(),
+        }
+
+    def __repr__(self) -> str:
+        lines = ["Forecast", *(f"{name:<16}{value}" for name, value in self.facts())]
+        for title, header, rows in self.tables():
+            lines += ["", title, text_table(header, rows)]
+        return "\n".join([*lines, "", *self.notes()])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        text = html_table(["", ""], [list(fact) for fact in self.facts()])
+        for title, header, rows in self.tables():
+            text += f"<h4>{escape(title)}</h4>" + html_table(header, rows)
+        return text + "".join(f"<p>{escape(note)}</p>" for note in self.notes())
+
+    def plot(self) -> Any:
+        """A figure: how likely the experiment is over after N samples, and the samples of each arm."""
+        from stopwise.studies.forecast_picture import draw, picture
+
+        return draw(picture(self))
+
+
+def _headline(forecast: Forecast) -> str:
+    """With probability 80 % ... needs at most N samples: the best strategy that people can run."""
+    order = sorted(forecast.strategies.values(), key=lambda each: each.samples.quantiles[TARGET])
+    best = next((each for each in order if not isinstance(each.strategy, OracleWeights)), order[0])
+    need = best.at_most(TARGET)
+    if not best.censored(TARGET):
+        error = best.samples.quantile_errors[TARGET]
+        need = f"at most {need}" + (f" +- {amount(error)}" if math.isfinite(error) else "")
+    text = f"With probability {TARGET:.0%}, {best.name} needs {need} samples"
+    others = [each for each in forecast.strategies.values() if each is not best]
+    rest = ", ".join(f"{each.name}: {each.at_most(TARGET)}" for each in others)
+    return f"{text} ({rest})." if rest else f"{text}."
+
+
+def amount(value: float) -> str:
+    """A number of samples or a sum of money, as people write it."""
+    return f"{value:,.0f}" if abs(value) >= 100.0 or value == int(value) else f"{value:.3g}"
+
+
+def spelled(guess: Guess) -> str:
+    """A mean as it was guessed: "0.5", or "0.4 to 0.48"."""
+    return f"{guess[0]:g} to {guess[1]:g}" if isinstance(guess, tuple) else f"{guess:g}"
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None
