@@ -373,7 +373,7 @@ def test_tracking_lemma_along_runs(setting: Case, strategy: Any, threshold: Any)
     for t, (arm, sample) in enumerate(zip(one.trace.arms, one.trace.samples, strict=True), start=1):
         assert choose(plan.strategy, problem, family, state, t - 1) == arm
         summed += np.eye(arms)[arm] if t <= arms else state.memory.weights
-        observe(plan.strategy, problem, family, threshold, state, t, arm, sample)
+        observe(plan.strategy, problem, family, threshold, state, t, arms, arm, sample)
         counts[arm] += 1.0
         assert counts.min() >= math.sqrt(t + arms * arms) - 2 * arms
         assert np.abs(counts - summed).max() <= arms * (1.0 + math.sqrt(t))

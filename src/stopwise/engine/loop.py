@@ -70,7 +70,7 @@ def play(
             verdict = BAD_SAMPLE
             break
         rounds += 1
-        observe(strategy, problem, family, threshold, state, rounds, arm, sample)
+        observe(strategy, problem, family, threshold, state, rounds, truth.size, arm, sample)
         evidence, enough = (
             0.0,
             constants[done] + known,

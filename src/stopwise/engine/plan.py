@@ -75,17 +75,17 @@ def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
 def prepare(
     problem: Any,
     strategy: Any,
-    means: ArrayLike,
+    means: ArrayLike | None,
     family: Any,
     deltas: tuple[float, ...],
     threshold: Any,
     max_rounds: int,
 ) -> Plan:
-    """Refuse what cannot run, and compute what is the same for every run."""
+    """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
     arms = base.arm_count(problem)
-    truth = checks.means(means, arms, family)
+    truth = np.full(arms, np.nan) if means is None else checks.means(means, arms, family)
     base.check(problem, family)
-    if not base.is_model(problem, truth):
+    if means is not None and not base.is_model(problem, truth):
         raise BadArgument(
             "means", truth.tolist(), f"means among the possible models of {problem!r}"
         )

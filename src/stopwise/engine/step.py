@@ -67,7 +67,13 @@ def choose(strategy: Any, problem: Any, family: Any, state: State, rounds: int) 
         state.totals[rounds] += 1.0
         return rounds
     aim(strategy, problem, family, memory, rounds)
-    return follow(strategy.tracker, memory.weights, memory.counts, state.totals, rounds)
+    return track(strategy, state, memory.counts, rounds)
+
+
+@jitable(inline=True)
+def track(strategy: Any, state: State, counts: Floats, rounds: int) -> int:
+    """The arm that follows the weights, where so many samples were taken or are under way."""
+    return follow(strategy.tracker, state.memory.weights, counts, state.totals, rounds)
 
 
 @jitable(inline=True)
@@ -78,10 +84,11 @@ def observe(
     threshold: Any,
     state: State,
     rounds: int,
+    start: int,
     arm: int,
     sample: float,
 ) -> None:
-    """The sample with which this many rounds are complete."""
+    """The sample with which this many rounds are complete; with round ``start`` every arm has one."""
     memory = state.memory
     counts, means = memory.counts, memory.means
     before = means[arm]
@@ -89,11 +96,11 @@ def observe(
     memory.sums[arm] += sample
     means[arm] = memory.sums[arm] / counts[arm]
     memory.growths[arm] = arm_growth(threshold, family, counts[arm], means[arm])
-    if rounds == counts.size or rounds % REFRESH == 0:
+    if rounds == start or (rounds > start and rounds % REFRESH == 0):
         rebuild(problem, family, memory.sketch, counts, means)
-    elif rounds > counts.size:
+    elif rounds > start:
         absorb(problem, family, memory.sketch, counts, means, arm, before)
-    if rounds > counts.size:
+    if rounds > start:
         notice(strategy, problem, family, memory, arm, sample, before)
 
 

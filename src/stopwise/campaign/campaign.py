@@ -1,0 +1,377 @@
+"""Ask, tell, and an answer that can be audited: a campaign is events plus replay."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stopwise import __version__, checks
+from stopwise.campaign import spec as specs
+from stopwise.campaign.accounts import Recommendation, Status
+from stopwise.campaign.errors import (
+    BudgetSpent,
+    CampaignDecided,
+    CampaignExists,
+    Conflict,
+    UnknownToken,
+)
+from stopwise.campaign.events import Decision, Event, Receipt, Ticket
+from stopwise.campaign.explaining import Explanation
+from stopwise.campaign.record import replay
+from stopwise.campaign.session import Crossing, Session
+from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.store import DEFAULT, Store, Transaction
+from stopwise.campaign.verifying import Verification
+from stopwise.campaign.words import in_words
+from stopwise.engine import live
+from stopwise.errors import BadArgument
+from stopwise.families.base import supports
+
+LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
+MOST = 10_000  # tickets of one ask
+LONGEST_NAME = 200
+LONGEST_NOTE = 1000
+DECISION = "decision"  # the token of that event
+
+
+def storage_address(storage: str | PathLike[str] | None = None) -> str:
+    """Where campaigns are: as given, or STOPWISE_STORAGE, or stopwise.db in this folder."""
+    if storage is None:
+        return os.environ.get("STOPWISE_STORAGE") or DEFAULT
+    if isinstance(storage, PathLike):
+        return f"sqlite:///{os.fspath(storage)}"
+    return storage
+
+
+class Campaign:
+    """A question about real options, asked of any number of workers.
+
+    Make one with ``Campaign.create`` or ``Campaign.open``. All methods are safe to call from several
+    processes at once; every change is durable when the method returns.
+    """
+
+    def __init__(
+        self, name: str, store: Store, spec: CampaignSpec, clock: Callable[[], float]
+    ) -> None:
+        self.name, self.spec, self._store, self._clock = name, spec, store, clock
+        self._session, self._known = Session(spec.plan), 0
+        self._decision: Decision | None = None
+
+    @classmethod
+    def create(
+        cls,
+        spec: Mapping[str, Any] | str | PathLike[str],
+        storage: str | PathLike[str] | Store | None = None,
+        name: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Campaign:
+        """A new campaign; the same one if it is there already, with the same spec."""
+        made = specs.read(spec if isinstance(spec, Mapping) else Path(spec))
+        default = None if isinstance(spec, Mapping) else Path(spec).stem
+        called = _name(default if name is None else name)
+        store = storage if isinstance(storage, Store) else Store(storage_address(storage))
+        text = specs.dump(made.table)
+        if not store.create(called, text, made.key, __version__, clock()):
+            with store.look(called) as found:
+                if found.head.key != made.key:
+                    raise CampaignExists(
+                        f"campaign {called!r} in {store.shown} has another spec ({found.head.key}; "
+                        f"given {made.key}): {_difference(json.loads(found.head.spec), made.table)}. "
+                        "Choose another name."
+                    )
+        return cls(called, store, made, clock)
+
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        storage: str | PathLike[str] | Store | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Campaign:
+        """A campaign that is there."""
+        store = storage if isinstance(storage, Store) else Store(storage_address(storage))
+        with store.look(_name(name)) as found:
+            table = json.loads(found.head.spec)
+        return cls(name, store, specs.make(table), clock)
+
+    def __repr__(self) -> str:
+        return f"Campaign({self.name!r}, {self._store.shown!r}, {self.spec.key})"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The arms' names."""
+        return self.spec.labels
+
+    # ------------------------------------------------------------------------------------- work
+
+    def ask(self, n: int = 1, lease: float | None = None) -> list[Ticket]:
+        """Tickets for the next samples; each is expected back within ``lease`` seconds."""
+        count = checks.whole("n", n, least=1)
+        if count > MOST:
+            raise BadArgument("n", n, f"at most {MOST:,}")
+        until = LEASE if lease is None else checks.positive("lease", lease)
+        with self._changing() as (found, session):
+            self._refuse_if_decided()
+            now = self._clock()
+            for late in found.leases(before=now):
+                found.settle(late.token)
+                found.add("released", late.token, late.arm, None, now, note="lease expired")
+                session.release(late.arm)
+            count = self._affordable(session, count)
+            tickets = []
+            for _ in range(count):
+                arm, token = session.ask(), secrets.token_urlsafe(16)
+                found.add("asked", token, arm, until, now)
+                found.lend(token, arm, now + until)
+                tickets.append(Ticket(token, arm, self.labels[arm]))
+            return tickets
+
+    def _affordable(self, session: Session, count: int) -> int:
+        if self.spec.budget is None:
+            return count
+        left = self.spec.budget - int(session.ledger.marks[live.SENT])
+        if left <= 0:
+            raise BudgetSpent(
+                f"campaign {self.name!r}: its budget of {self.spec.budget:,} samples is taken or under "
+                "way, without a decision. ``recommend`` says what the data favour."
+            )
+        return min(count, left)
+
+    def heartbeat(self, token: str, lease: float | None = None) -> bool:
+        """More time for a sample; False if it is not under way any more (its tell still counts)."""
+        until = LEASE if lease is None else checks.positive("lease", lease)
+        with self._store.change(self.name) as found:
+            self._asked(found, token)
+            return found.extend(token, self._clock() + until)
+
+    def tell(self, token: str, value: float) -> Receipt:
+        """A ticket's sample. The same again gives the same receipt; another value is a conflict."""
+        sample = self._value(value)
+        with self._changing() as (found, session):
+            past = self._asked(found, token)
+            if "told" in past:
+                return self._again(found, past["told"], sample)
+            arm = past["asked"].arm
+            assert arm is not None
+            return self._take(found, session, "told", token, arm, sample, found.settle(token))
+
+    def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
+        """A sample that nobody asked for. With a ``token`` of yours it can be told again safely."""
+        place, sample = self._arm(arm), self._value(value)
+        used = secrets.token_urlsafe(16) if token is None else _token(token)
+        with self._changing() as (found, session):
+            past = found.under(used)
+            if "asked" in past:
+                raise Conflict(f"token {used!r} belongs to an ask: use tell.")
+            if "recorded" in past:
+                if past["recorded"].arm != place:
+                    raise Conflict(
+                        f"token {used!r}: recorded for arm {past['recorded'].arm}, given {place}."
+                    )
+                return self._again(found, past["recorded"], sample)
+            return self._take(found, session, "recorded", used, place, sample, False)
+
+    def release(self, token: str, reason: str = "") -> bool:
+        """The sample will not come; False if it is not under way. A tell would still count."""
+        if not isinstance(reason, str) or len(reason) > LONGEST_NOTE:
+            raise BadArgument("reason", reason, f"a text of at most {LONGEST_NOTE:,} characters")
+        with self._changing() as (found, session):
+            past = self._asked(found, token)
+            if not found.settle(token):
+                return False
+            arm = past["asked"].arm
+            assert arm is not None
+            late = self._decision is not None
+            found.add("released", token, arm, None, self._clock(), late=late, note=reason)
+            if not late:
+                session.release(arm)
+            return True
+
+    def _take(
+        self,
+        found: Transaction,
+        session: Session,
+        kind: str,
+        token: str,
+        arm: int,
+        sample: float,
+        waited: bool,
+    ) -> Receipt:
+        """A new sample: it counts, unless there is a decision already."""
+        late = self._decision is not None
+        event = found.add(kind, token, arm, sample, self._clock(), late=late)
+        if not late:
+            crossing = session.tell(arm, sample, waited)
+            if crossing is not None:
+                self._decide(found, crossing)
+        return Receipt(event.number, token, arm, sample, late, self._decision is not None)
+
+    def _decide(self, found: Transaction, crossing: Crossing) -> None:
+        number = found.last + 1
+        words = in_words(self.spec.plan.problem, crossing.answer, self.labels)
+        self._decision = Decision(
+            *(crossing.answer, words, crossing.evidence, crossing.threshold, crossing.samples),
+            *(number, self.spec.key, __version__),
+        )
+        text = self._decision.to_json()
+        found.add("decided", DECISION, None, crossing.evidence, self._clock(), note=text)
+
+    def _again(self, found: Transaction, event: Event, sample: float) -> Receipt:
+        if event.value != sample:
+            raise Conflict(
+                f"token {event.token!r}: {event.value!r} was told (event {event.number}); now "
+                f"{sample!r}. The first stands; samples are not corrected."
+            )
+        assert event.arm is not None
+        decided = found.head.decision is not None
+        return Receipt(event.number, event.token, event.arm, sample, event.late, decided)
+
+    # --------------------------------------------------------------------------------- questions
+
+    @property
+    def decision(self) -> Decision | None:
+        """The answer, once there is one; it never changes."""
+        if self._decision is None:
+            with self._store.look(self.name) as found:
+                if found.head.decision is not None:
+                    self._decision = Decision.from_json(found.head.decision)
+        return self._decision
+
+    def events(self, after: int = 0) -> list[Event]:
+        """The record, from the first event after this number."""
+        with self._store.look(self.name) as found:
+            return found.since(checks.whole("after", after, least=0))
+
+    def status(self) -> Status:
+        """Where the campaign stands."""
+        with self._looking() as (found, session):
+            return Status.of(self.name, self.spec, session, self._decision, found)
+
+    def recommend(self) -> Recommendation:
+        """What the data favour now; proven only if there is a decision."""
+        with self._looking() as (_, session):
+            return Recommendation.of(self.spec, session, self._decision)
+
+    def explain(self) -> Explanation:
+        """In plain words: what is pursued and why, the evidence, and what comes next."""
+        with self._looking() as (found, session):
+            status = Status.of(self.name, self.spec, session, self._decision, found)
+            return Explanation.of(self.spec, session, status, found.since(0))
+
+    def verify(self) -> Verification:
+        """Derive everything anew from the events alone, and compare."""
+        with self._store.look(self.name) as found:
+            record, stored = found.since(0), found.state()
+            decision = found.head.decision
+        return Verification.of(self.spec, record, stored, decision)
+
+    def export(self, path: str | PathLike[str]) -> Path:
+        """The record as .csv, .jsonl or .parquet, by the file's ending."""
+        from stopwise.campaign.export import export
+
+        return export(self.events(), self.labels, Path(path))
+
+    def _repr_html_(self) -> str:
+        return self.status()._repr_html_()
+
+    def plot(self, axes: Any = None) -> Any:
+        """Evidence against threshold, sample by sample."""
+        from stopwise.campaign.pictures import plot_record
+
+        return plot_record(self.spec, self.events(), axes)
+
+    # ------------------------------------------------------------------------------------ inside
+
+    @contextmanager
+    def _changing(self) -> Iterator[tuple[Transaction, Session]]:
+        """The campaign, locked, with a session that knows every event; stored when the block ends."""
+        before = self._decision
+        try:
+            with self._store.change(self.name) as found:
+                session = self._caught_up(found)
+                yield found, session
+                if found.last != found.head.last:
+                    text = None if self._decision is None else self._decision.to_json()
+                    found.save(text, session.dump())
+                self._known = found.last
+        except BaseException:
+            self._session, self._known = (
+                Session(self.spec.plan),
+                0,
+            )  # it may know what was not stored
+            self._decision = before
+            raise
+
+    @contextmanager
+    def _looking(self) -> Iterator[tuple[Transaction, Session]]:
+        with self._store.look(self.name) as found:
+            yield found, self._caught_up(found)
+
+    def _caught_up(self, found: Transaction) -> Session:
+        """The session after the last event: as stored, or by replay where nothing is."""
+        if found.head.decision is not None and self._decision is None:
+            self._decision = Decision.from_json(found.head.decision)
+        if self._known != found.head.last:
+            session, state = Session(self.spec.plan), found.state()
+            if state is not None:
+                session.load(state)
+            else:
+                replay(session, found.since(0))
+            self._session, self._known = session, found.head.last
+        return self._session
+
+    def _refuse_if_decided(self) -> None:
+        if self._decision is not None:
+            raise CampaignDecided(self.name, self._decision)
+
+    def _asked(self, found: Transaction, token: str) -> dict[str, Event]:
+        past = found.under(_token(token))
+        if "asked" not in past:
+            raise UnknownToken(
+                f"campaign {self.name!r}: no ask gave the token {token!r}. Samples that nobody asked "
+                "for are recorded by their arm (record)."
+            )
+        return past
+
+    def _value(self, value: float) -> float:
+        family = self.spec.plan.family
+        sample = checks.finite("value", value)
+        if not supports(family, sample):
+            raise BadArgument("value", value, f"a possible sample of {family!r}")
+        return sample
+
+    def _arm(self, arm: int | str) -> int:
+        if isinstance(arm, str) and arm in self.labels:
+            return self.labels.index(arm)
+        whole = isinstance(arm, int | np.integer) and not isinstance(arm, bool)
+        if whole and 0 <= int(arm) < len(self.labels):
+            return int(arm)
+        shown = ", ".join(map(repr, self.labels[:20]))
+        raise BadArgument("arm", arm, f"0 to {len(self.labels) - 1}, or one of {shown}")
+
+
+def _name(given: Any) -> str:
+    good = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
+    if not good or given != given.strip():
+        raise BadArgument("name", given, f"a printable text of 1 to {LONGEST_NAME} characters")
+    return given
+
+
+def _token(given: Any) -> str:
+    if not isinstance(given, str) or not 0 < len(given) <= 64 or not given.isprintable():
+        raise BadArgument("token", given, "a printable text of 1 to 64 characters")
+    return given
+
+
+def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
+    keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    return "; ".join(f"{key}: there {old.get(key)!r}, given {new.get(key)!r}" for key in keys)

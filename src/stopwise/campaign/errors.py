@@ -1,0 +1,54 @@
+"""What can go wrong with a campaign, each with its own name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stopwise.errors import StopwiseError
+
+if TYPE_CHECKING:
+    from stopwise.campaign.events import Decision
+
+
+class CampaignDecided(StopwiseError):
+    """There is an answer: nothing more needs to be asked. ``decision`` has it."""
+
+    def __init__(self, name: str, decision: Decision) -> None:
+        self.decision = decision
+        super().__init__(
+            f"campaign {name!r} is decided: {decision.text} (evidence {decision.evidence:.3f}, "
+            f"threshold {decision.threshold:.3f}, {decision.samples:,} samples). "
+            "Nothing more needs to be asked."
+        )
+
+
+class BudgetSpent(StopwiseError):
+    """As many samples as the budget allows were taken or are under way."""
+
+
+class UnknownCampaign(StopwiseError, LookupError):
+    """There is no campaign of this name in the storage."""
+
+
+class UnknownToken(StopwiseError, LookupError):
+    """No ask of this campaign gave this token."""
+
+
+class CampaignExists(StopwiseError):
+    """Another campaign has this name."""
+
+
+class Conflict(StopwiseError):
+    """Something else was told under this token."""
+
+
+class StorageError(StopwiseError):
+    """The storage refused; nothing was written."""
+
+
+class StorageAway(StorageError):
+    """The storage does not answer, or is full or locked; nothing was acknowledged. Try again."""
+
+
+class NewerSchema(StorageError):
+    """The storage was made by a newer stopwise."""

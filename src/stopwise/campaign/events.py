@@ -1,0 +1,72 @@
+"""What is on record about a campaign: numbered events that are only ever added."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+KINDS = ("asked", "told", "recorded", "released", "decided")
+
+
+class Event(NamedTuple):
+    """One line of the record. ``late``: it came after the decision and does not count."""
+
+    number: int
+    kind: str
+    token: str
+    arm: int | None
+    value: float | None
+    time: float  # seconds since 1970
+    late: bool
+    note: str  # why something was released; the decision as JSON
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        return self._asdict()
+
+
+class Ticket(NamedTuple):
+    """Permission to take one sample: tell its value under this token."""
+
+    token: str
+    arm: int
+    label: str
+
+
+class Receipt(NamedTuple):
+    """A told value is on record, and safe."""
+
+    number: int
+    token: str
+    arm: int
+    value: float
+    late: bool
+    decided: bool  # whether the campaign is, with this event or before it
+
+
+class Decision(NamedTuple):
+    """The answer, and why: from the event with this number on it stands."""
+
+    answer: Any
+    text: str  # the answer in the labels' words
+    evidence: float
+    threshold: float
+    samples: int
+    number: int
+    key: str  # of the spec
+    version: str
+
+    def to_json(self) -> str:
+        """As it is stored."""
+        return json.dumps(self._asdict(), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Decision:
+        """What ``to_json`` wrote."""
+        found = json.loads(text)
+        return cls(**{**found, "answer": _tuples(found["answer"])})
+
+
+def _tuples(value: Any) -> Any:
+    """JSON has no tuples: lists in answers were tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -1,0 +1,195 @@
+"""Why a campaign does what it does, in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from stopwise.campaign.accounts import Status
+from stopwise.campaign.events import Event
+from stopwise.campaign.record import Replay, replay
+from stopwise.campaign.session import Session
+from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.words import in_words
+from stopwise.families.base import interval
+from stopwise.problems import base
+from stopwise.quantities import oracle
+
+FEW = 50  # answers whose evidence is listed one by one
+SUSPICIOUS = 0.01  # how unlikely differences of loss rates must be for a warning
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why the campaign does what it does."""
+
+    text: str
+    pursued: str | None
+    changes: tuple[tuple[int, str], ...]  # from which event on which answer was pursued
+    evidence: dict[str, float]  # for each answer, where they are few
+    threshold: float
+    remaining: float | None  # samples still needed, about
+    next_arm: str | None
+    weights: tuple[float, ...]
+    lost: dict[str, tuple[int, int]]  # arm: asks that came to nothing, of how many
+    warning: str | None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        return asdict(self)
+
+    @classmethod
+    def of(
+        cls, spec: CampaignSpec, session: Session, status: Status, record: Sequence[Event]
+    ) -> Explanation:
+        """From a session that knows every event, and the record."""
+        seen = replay(Session(spec.plan), record, remember=True)
+        changes = _changes(spec, seen)
+        lost, warning = _losses(spec, record)
+        evidence = _evidence(spec, session)
+        remaining = _remaining(spec, session)
+        arm = None if status.decision else _peek(session)
+        weights = tuple(float(w) for w in session.ledger.state.memory.weights)
+        found = status.lines()
+        found += _pursuit(status, changes)
+        if evidence:
+            listed = sorted(evidence.items(), key=lambda item: -item[1])[:8]
+            found.append("evidence by answer: " + "; ".join(f"{k}: {v:.3f}" for k, v in listed))
+        if status.decision is None and remaining is not None:
+            found.append(
+                f"about {remaining:,.0f} more samples are needed if the means are as they look now"
+            )
+        if arm is not None:
+            found.append(_next(spec, session, arm, weights))
+        if warning is not None:
+            found.append(warning)
+        label = None if arm is None else spec.labels[arm]
+        return cls(
+            *("\n".join(found), status.pursued, changes, evidence, session.threshold),
+            *(remaining, label, weights, lost, warning),
+        )
+
+
+def _changes(spec: CampaignSpec, seen: Replay) -> tuple[tuple[int, str], ...]:
+    """When the pursued answer changed (asks alone move it)."""
+    found: list[tuple[int, str]] = []
+    before: bytes | None = None
+    for place in range(seen.used):
+        event = seen.counted[place]
+        if event.kind != "asked" or math.isnan(seen.past.evidence[place]):
+            continue
+        code = seen.past.pursued[place]
+        if code.tobytes() != before:
+            before = code.tobytes()
+            answer = base.decode(spec.plan.problem, code)
+            found.append((event.number, in_words(spec.plan.problem, answer, spec.labels)))
+    return tuple(found)
+
+
+def _pursuit(status: Status, changes: tuple[tuple[int, str], ...]) -> list[str]:
+    if not changes:
+        return ["every arm is sampled once before an answer is pursued"]
+    number, text = changes[-1]
+    since = f"pursued: {text}, since event {number}"
+    if len(changes) > 1:
+        since += (
+            f"; before that: {changes[-2][1]} ({len(changes) - 1} changes so far: the pursued answer "
+            "changes when the data rule it out, or favour another)"
+        )
+    return [since]
+
+
+def _evidence(spec: CampaignSpec, session: Session) -> dict[str, float]:
+    """For each answer D(N, mu-hat, not i), where there are few."""
+    problem = spec.plan.problem
+    count = base.answer_count(problem)
+    if not session.started or count is None or count > FEW:
+        return {}
+    model, found = np.zeros(session.means.size), {}
+    for answer in base.answers(problem):
+        code = base.encode(problem, answer)
+        cost = base.cost(problem, spec.plan.family, session.counts, session.means, code, model)
+        found[in_words(problem, answer, spec.labels)] = float(cost)
+    return found
+
+
+def _remaining(spec: CampaignSpec, session: Session) -> float | None:
+    """(threshold - evidence) T* at the estimate: with oracle weights each sample adds 1/T*."""
+    if not session.started:
+        return None
+    low, high = _inside(spec)
+    means = np.clip(session.means, low, high)
+    if not base.is_model(spec.plan.problem, means):
+        return None
+    time = oracle(spec.plan.problem, means, spec.plan.family).time
+    if not math.isfinite(time):
+        return None
+    return max(0.0, session.threshold - session.evidence) * time
+
+
+def _inside(spec: CampaignSpec) -> tuple[float, float]:
+    """Means a little inside the family's interval: an estimate may lie on its end."""
+    low, high = interval(spec.plan.family)
+    room = 1e-6 * (high - low) if math.isfinite(high - low) else 1e-6
+    return low + room, high - room
+
+
+def _peek(session: Session) -> int:
+    """The arm that comes next; the session stays as it is."""
+    other = Session(session.plan)
+    other.load(session.dump())
+    return other.ask()
+
+
+def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, ...]) -> str:
+    label, taken = spec.labels[arm], session.ledger.taken
+    if not session.started:
+        return f"next: {label}, because arms without a sample come first"
+    share = float(taken[arm] / max(taken.sum(), 1.0))
+    return (
+        f"next: {label}, which has {share:.1%} of all samples (with those under way) and is the "
+        f"furthest behind what the weights so far ask for; its weight is now {weights[arm]:.1%}"
+    )
+
+
+def _losses(
+    spec: CampaignSpec, record: Sequence[Event]
+) -> tuple[dict[str, tuple[int, int]], str | None]:
+    """Asks that were released or ran out, by arm; and whether arms differ too much for chance."""
+    asked = np.zeros(len(spec.labels))
+    lost = np.zeros(len(spec.labels))
+    told = {event.token for event in record if event.kind == "told"}
+    for event in record:
+        if event.kind == "asked" and event.arm is not None:
+            asked[event.arm] += 1
+        elif event.kind == "released" and event.token not in told and event.arm is not None:
+            lost[event.arm] += 1
+    table = {label: (int(lost[k]), int(asked[k])) for k, label in enumerate(spec.labels)}
+    used = asked > 0
+    if used.sum() < 2 or lost.sum() == 0:
+        return table, None
+    rate = lost.sum() / asked.sum()
+    spread = np.sum(
+        (lost[used] - rate * asked[used]) ** 2 / (rate * (1 - rate) * asked[used] + 1e-300)
+    )
+    from scipy.special import gammaincc
+
+    chance = float(gammaincc(0.5 * (used.sum() - 1), 0.5 * spread))
+    if chance >= SUSPICIOUS:
+        return table, None
+    worst = int(np.argmax(np.where(used, lost / np.maximum(asked, 1), -1.0)))
+    return table, (
+        f"warning: asks get lost at different rates (most often for {spec.labels[worst]}: "
+        f"{lost[worst]:.0f} of {asked[worst]:.0f}; all: {rate:.1%}). If a sample's value has to do "
+        "with its loss, the answer is biased, and no threshold can mend that."
+    )

@@ -1,0 +1,47 @@
+"""From events to what a session knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from stopwise.campaign.events import Event
+from stopwise.campaign.session import Session
+from stopwise.engine import live
+from stopwise.engine.live import History
+from stopwise.problems.base import Code
+
+KINDS = {"asked": live.ASKED, "told": live.TOLD, "recorded": live.TOLD, "released": live.RELEASED}
+
+
+class Replay(NamedTuple):
+    """What came of leading a session through a record."""
+
+    counted: list[Event]  # events that count: not late, not the decision itself
+    used: int  # so many of them, up to the one that decides
+    arms: Code  # which arm each ask would have chosen; -1 for other events
+    past: History
+
+
+def replay(session: Session, record: Sequence[Event], remember: bool = False) -> Replay:
+    """Lead a new session through a record; with ``remember`` keep what held after each event."""
+    counted = [event for event in record if not event.late and event.kind != "decided"]
+    waiting: set[str] = set()
+    waited = []
+    for event in counted:
+        waited.append(event.token in waiting)
+        if event.kind == "asked":
+            waiting.add(event.token)
+        else:
+            waiting.discard(event.token)
+    past = live.history(session.plan, len(counted) if remember else 0)
+    used, arms = session.replay(
+        np.array([KINDS[event.kind] for event in counted], dtype=np.int64),
+        np.array([event.arm for event in counted], dtype=np.int64),
+        np.array([event.value or 0.0 for event in counted], dtype=float),
+        np.array(waited, dtype=np.int64),
+        past,
+    )
+    return Replay(counted, used, arms, past)

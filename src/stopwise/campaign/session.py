@@ -1,0 +1,151 @@
+"""A campaign's mind, without files or clocks: the engine's rounds, in whatever order samples come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise import verbs
+from stopwise.checks import Floats
+from stopwise.engine import live
+from stopwise.engine.live import EVIDENCE, GROWTH, NEVER, SEEN, START, History, open_ledger
+from stopwise.engine.plan import Plan
+from stopwise.problems import base
+from stopwise.problems.base import Answer, Code
+
+LONG = 5000  # records from which on compiling pays
+
+
+class Crossing(NamedTuple):
+    """The evidence crossed the threshold with this sample."""
+
+    answer: Answer
+    evidence: float
+    threshold: float
+    samples: int
+
+
+class Session:
+    """Ask for arms, tell samples; ``decision`` is there once the evidence has crossed."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.ledger = open_ledger(plan)
+        self.decision: Crossing | None = None
+
+    @property
+    def counts(self) -> Floats:
+        """Samples of each arm."""
+        return self.ledger.state.memory.counts
+
+    @property
+    def means(self) -> Floats:
+        """Their means; 0 where there is no sample."""
+        return self.ledger.state.memory.means
+
+    @property
+    def pending(self) -> Floats:
+        """Samples of each arm that are under way."""
+        return self.ledger.taken - self.counts
+
+    @property
+    def samples(self) -> int:
+        """How many were told."""
+        return int(self.ledger.marks[SEEN])
+
+    @property
+    def started(self) -> bool:
+        """Whether every arm has a sample: before that there is no estimate."""
+        return bool(self.ledger.marks[START] != NEVER)
+
+    @property
+    def evidence(self) -> float:
+        """The most evidence for any answer."""
+        return float(self.ledger.status[EVIDENCE])
+
+    @property
+    def threshold(self) -> float:
+        """What the evidence must reach."""
+        return float(self.plan.constants[0] + self.ledger.status[GROWTH])
+
+    @property
+    def leading(self) -> Answer | None:
+        """The answer with the most evidence."""
+        return base.decode(self.plan.problem, self.ledger.answer) if self.started else None
+
+    @property
+    def pursued(self) -> Answer | None:
+        """The answer that the strategy pursues (as of the last ask after every arm had a sample)."""
+        if not self.started:
+            return None
+        return base.decode(self.plan.problem, self.ledger.state.memory.code)
+
+    def ask(self) -> int:
+        """The next arm."""
+        plan = self.plan
+        return int(live.ask(plan.problem, plan.family, plan.strategy, self.ledger))
+
+    def release(self, arm: int) -> None:
+        """A sample that was asked for will not come."""
+        live.give_up(self.ledger, arm)
+
+    def tell(self, arm: int, sample: float, waited: bool = True) -> Crossing | None:
+        """A sample; ``waited``: it was under way. Returns the decision if this sample made it."""
+        plan = self.plan
+        if not waited:
+            live.expect(self.ledger, arm)
+        margin = live.tell(
+            *(plan.problem, plan.family, plan.strategy, plan.threshold, plan.rank),
+            *(self.ledger, arm, sample),
+        )
+        if margin >= plan.constants[0]:
+            self.decision = self._crossing()
+        return self.decision
+
+    def _crossing(self) -> Crossing:
+        answer = base.decode(self.plan.problem, self.ledger.answer)
+        return Crossing(answer, self.evidence, self.threshold, self.samples)
+
+    def replay(
+        self, kinds: Code, arms: Code, samples: Floats, waited: Code, past: History | None = None
+    ) -> tuple[int, Code]:
+        """Go through a record: how much of it was used, and which arms the asks would have chosen."""
+        plan, found = self.plan, np.full(kinds.size, -1)
+        room = live.history(plan, 0) if past is None else past
+        function: Any = live.replay
+        if kinds.size > LONG:
+            function = verbs.compiled(live.replay, allocates=False)
+        used = function(
+            *(plan.problem, plan.family, plan.strategy, plan.threshold, plan.rank),
+            *(plan.constants[0], self.ledger, kinds, arms, samples, waited, found, room),
+        )
+        if self.started and self.evidence - self.ledger.status[GROWTH] >= plan.constants[0]:
+            self.decision = self._crossing()
+        return int(used), found
+
+    def dump(self) -> bytes:
+        """Everything the session knows."""
+        return b"".join(array.tobytes() for array in _arrays(self.ledger))
+
+    def load(self, content: bytes) -> None:
+        """What ``dump`` gave."""
+        place = 0
+        for array in _arrays(self.ledger):
+            part = np.frombuffer(content, array.dtype, array.size, place)
+            array[...] = part.reshape(array.shape)
+            place += array.nbytes
+        if place != len(content):
+            raise ValueError("not a state of this session")
+        if self.started and self.evidence - self.ledger.status[GROWTH] >= self.plan.constants[0]:
+            self.decision = self._crossing()
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    """All arrays in nested tuples, in order."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _arrays(part)

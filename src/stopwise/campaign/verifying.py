@@ -1,0 +1,110 @@
+"""Whether the events alone give what is on record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from stopwise.campaign.events import Decision, Event
+from stopwise.campaign.record import Replay, replay
+from stopwise.campaign.session import Session
+from stopwise.campaign.spec import CampaignSpec
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the events alone say, beside what is on record."""
+
+    agrees: bool
+    events: int
+    samples: int
+    problems: tuple[str, ...]
+    decision: Decision | None
+
+    def __repr__(self) -> str:
+        word = "agrees" if self.agrees else "DOES NOT AGREE"
+        lines = [f"{word}: {self.events:,} events, {self.samples:,} samples derived anew"]
+        if self.decision is not None:
+            lines.append(f"decision: {self.decision.text} (event {self.decision.number})")
+        return "\n".join([*lines, *self.problems])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        found = asdict(self)
+        found["decision"] = None if self.decision is None else self.decision._asdict()
+        return found
+
+    @classmethod
+    def of(
+        cls,
+        spec: CampaignSpec,
+        record: Sequence[Event],
+        state: bytes | None,
+        decision: str | None,
+    ) -> Verification:
+        """Replay the record from nothing."""
+        session = Session(spec.plan)
+        seen = replay(session, record)
+        claimed = None if decision is None else Decision.from_json(decision)
+        problems = [
+            *_numbering(record),
+            *_arm_problems(seen),
+            *_decision_problems(spec, session, seen, claimed, record),
+        ]
+        if state is not None and state != session.dump():
+            problems.append("the stored state is not what the events give")
+        return cls(not problems, len(record), session.samples, tuple(problems), claimed)
+
+
+def _numbering(record: Sequence[Event]) -> list[str]:
+    if [event.number for event in record] != list(range(1, len(record) + 1)):
+        return ["event numbers have gaps"]
+    return []
+
+
+def _arm_problems(seen: Replay) -> list[str]:
+    """Every ask must have given the arm that the strategy chooses."""
+    wrong = [
+        event.number
+        for place, event in enumerate(seen.counted[: seen.used])
+        if event.kind == "asked" and seen.arms[place] != event.arm
+    ]
+    return [f"asks that the strategy would not have made: events {wrong[:10]}"] if wrong else []
+
+
+def _decision_problems(
+    spec: CampaignSpec,
+    session: Session,
+    seen: Replay,
+    claimed: Decision | None,
+    record: Sequence[Event],
+) -> list[str]:
+    derived = session.decision
+    if derived is None or claimed is None:
+        if derived is None and claimed is None:
+            return []
+        return [
+            "there is a decision that the events do not give"
+            if claimed
+            else "no decision is on record"
+        ]
+    last = seen.counted[seen.used - 1].number
+    pairs = {
+        "answer": (claimed.answer, derived.answer),
+        "evidence": (claimed.evidence, derived.evidence),
+        "threshold": (claimed.threshold, derived.threshold),
+        "samples": (claimed.samples, derived.samples),
+        "event": (claimed.number, last + 1),
+        "spec": (claimed.key, spec.key),
+    }
+    found = [
+        f"decision's {name}: on record {old!r}, derived {new!r}"
+        for name, (old, new) in pairs.items()
+        if old != new
+    ]
+    if seen.used != len(seen.counted):
+        found.append(f"events after number {last} count, but should be late")
+    if sum(event.kind == "decided" for event in record) != 1:
+        found.append("there is not exactly one decision event")
+    return found
