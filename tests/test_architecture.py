@@ -41,6 +41,10 @@ ALLOWED: dict[str, set[str]] = {
         *("", "checks", "engine", "errors", "families", "problems", "quantities"),
         *("report", "results", "spelling", "verbs"),
     },
+    "public": {
+        *("errors", "families", "problems", "quantities", "results"),
+        *("sampling", "simulation", "stopping", "studies"),
+    },
     "cli": {"", "campaign", "errors", "quantities", "spelling", "studies"},
     "studies": {
         *("", "checks", "engine", "errors", "families", "pictures", "problems", "quantities"),

@@ -1,71 +1,52 @@
 """stopwise: which experiment next, and when may I stop?
 
 Fixed-confidence pure exploration with multiple correct answers (Degenne & Koolen, 2019).
+
+Importing this loads nothing else: names are loaded when one of them is first used.
 """
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-from stopwise.errors import BadArgument, MissingVerb, NotDefined, StopwiseError
-from stopwise.families import (
-    Bernoulli,
-    Binomial,
-    Bounded,
-    Exponential,
-    Gamma,
-    Gaussian,
-    Geometric,
-    InverseGaussian,
-    NegativeBinomial,
-    Poisson,
-)
-from stopwise.problems import (
-    AllHalfSpaces,
-    AnyHalfSpace,
-    AnyLowArm,
-    AnySign,
-    Ball,
-    BestArm,
-    Cells,
-    MinimumThreshold,
-    OutsideBall,
-    Polyhedron,
-    Product,
-    Sphere,
-    Thresholding,
-)
-from stopwise.quantities import (
-    AnswerValue,
-    Bound,
-    Cost,
-    Oracle,
-    Witness,
-    answers,
-    correct_answers,
-    cost,
-    events,
-    evidence,
-    oracle,
-    rank,
-    reachable_answers,
-    track_and_stop_bound,
-    witness,
-)
-from stopwise.results import Results, Summary
-from stopwise.sampling import (
-    CTracking,
-    DTracking,
-    Explored,
-    FixedWeights,
-    OracleWeights,
-    StickyTrackAndStop,
-    TrackAndStop,
-    Uniform,
-)
-from stopwise.simulation import Run, RunFailed, RunTrace, run, simulate
-from stopwise.stopping import Conservative, Mixture, MixtureMartingale, Stylized
-from stopwise.studies import Forecast, NotComplete, Status, Study, StudyResults, plan
+if TYPE_CHECKING:
+    from stopwise.campaign import *  # noqa: F403
+    from stopwise.public import *  # noqa: F403
 
-__all__ = [
+_CAMPAIGN = {
+    "BudgetSpent",
+    "Campaign",
+    "CampaignDecided",
+    "CampaignExists",
+    "Conflict",
+    "Decision",
+    "Event",
+    "NewerSchema",
+    "Receipt",
+    "Session",
+    "StorageAway",
+    "StorageError",
+    "Ticket",
+    "UnknownCampaign",
+    "UnknownToken",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    room = import_module("stopwise.campaign" if name in _CAMPAIGN else "stopwise.public")
+    globals()[name] = getattr(room, name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return ["__version__", *__all__]
+
+
+__all__ = [  # noqa: F405  (loaded when used)
     "AllHalfSpaces",
     "AnswerValue",
     "AnyHalfSpace",
@@ -78,11 +59,18 @@ __all__ = [
     "Binomial",
     "Bound",
     "Bounded",
+    "BudgetSpent",
     "CTracking",
+    "Campaign",
+    "CampaignDecided",
+    "CampaignExists",
     "Cells",
+    "Conflict",
     "Conservative",
     "Cost",
     "DTracking",
+    "Decision",
+    "Event",
     "Explored",
     "Exponential",
     "FixedWeights",
@@ -96,6 +84,7 @@ __all__ = [
     "Mixture",
     "MixtureMartingale",
     "NegativeBinomial",
+    "NewerSchema",
     "NotComplete",
     "NotDefined",
     "Oracle",
@@ -104,21 +93,28 @@ __all__ = [
     "Poisson",
     "Polyhedron",
     "Product",
+    "Receipt",
     "Results",
     "Run",
     "RunFailed",
     "RunTrace",
+    "Session",
     "Sphere",
     "Status",
     "StickyTrackAndStop",
     "StopwiseError",
+    "StorageAway",
+    "StorageError",
     "Study",
     "StudyResults",
     "Stylized",
     "Summary",
     "Thresholding",
+    "Ticket",
     "TrackAndStop",
     "Uniform",
+    "UnknownCampaign",
+    "UnknownToken",
     "Witness",
     "answers",
     "correct_answers",
