@@ -197,6 +197,9 @@ class BestArm(Problem):
         d = self.family.divergence
         rivals = [j for j in range(self.arms) if j != i]
         if self.wrong(mu, i):
+            best = int(np.argmax(mu))
+            if not self.wrong(mu, best):
+                return self.weights(mu, best)
             return np.full(self.arms, 1.0 / self.arms)
         w = np.zeros(self.arms)
         if mu[i] <= self.family.low:  # arm i cannot fall: only the rivals move

@@ -93,8 +93,9 @@ def answer_weights(
 
     At means where the answer is wrong every weight vector is optimal, and the paper leaves the
     choice open. Taken are the limits of the weights as the means come to the boundary of the
-    alternative, where the problem has such a limit, so that an answer which is pursued is tested in
-    the way that can still save it; otherwise uniform ones.
+    alternative, where samples there serve a neighbouring answer just as well (half-spaces, signs,
+    low arms), so that an answer which is pursued is tested in the way that can still save it; for best
+    arm the weights of the arm that looks best; otherwise uniform ones.
     """
     solve_round(problem, family, means, code, weights)
 

@@ -77,7 +77,10 @@ def _best_arm(
 def _best_arm_weights(
     problem: BestArm, family: Any, sketch: Start, means: Floats, code: Code, weights: Floats
 ) -> None:
-    arm = code[0]
+    """Where the answer is wrong, those of the best arm: the evidence grows for what looks right."""
+    arm, best = code[0], place_of_largest(means)
+    if not means[arm] + problem.epsilon > means[best]:
+        arm = best
     if sketch.places[OWNER] != arm + 1:
         sketch.places[OWNER] = arm + 1
         sketch.state[arm] = 0.0  # a cold start
