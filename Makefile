@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export MPLBACKEND := Agg
 
-.PHONY: setup demo test test-all check format bench clean
+.PHONY: setup demo test test-all check format bench docs clean
 
 setup: $(VENV)/.ready
 
@@ -13,10 +13,11 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	  || { echo "stopwise needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable '.[dev,plots,tables]'
+	  --editable '.[dev,plots,tables,docs]'
 	touch $@
 
 demo: setup
+	$(BIN)/stopwise reproduce figure2 --repetitions 1000 --out out/demo
 	$(BIN)/python examples/first_look.py
 
 test: setup
@@ -39,6 +40,11 @@ format: setup
 bench: setup
 	$(BIN)/python bench/oracles.py
 	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/studies.py
+
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "site: out/site/index.html"
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis out

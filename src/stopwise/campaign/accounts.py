@@ -12,7 +12,7 @@ from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.words import in_words
 from stopwise.engine import live
-from stopwise.problems.base import Answer
+from stopwise.problems.base import Answer, Code
 from stopwise.report import html_table, text_table
 
 if TYPE_CHECKING:
@@ -60,14 +60,18 @@ class Status:
     ) -> Status:
         """From a session that knows every event."""
         sent = int(session.ledger.marks[live.SENT])
-        spent = spec.budget is not None and sent >= spec.budget and not np.any(session.pending)
+        pending = np.bincount(
+            np.array([each.arm for each in found.leases()], dtype=np.int64),
+            minlength=len(spec.labels),
+        )
+        spent = spec.budget is not None and sent >= spec.budget and not np.any(pending)
         state = "decided" if decision else "budget spent" if spent else "running"
         ready = session.started
         return cls(
             name,
             state,
             session.samples,
-            int(session.pending.sum()),
+            int(pending.sum()),
             session.evidence if ready else None,
             session.threshold if ready else None,
             words(spec, session.leading),
@@ -75,7 +79,7 @@ class Status:
             spec.delta,
             spec.budget,
             spec.plan.proven,
-            _arms(spec, session),
+            _arms(spec, session, pending),
             decision,
             found.head.last,
         )
@@ -132,13 +136,13 @@ class Status:
         return f"<p>{text}</p>{bar}{html_table(*self.table())}"
 
 
-def _arms(spec: CampaignSpec, session: Session) -> tuple[Arm, ...]:
+def _arms(spec: CampaignSpec, session: Session, pending: Code) -> tuple[Arm, ...]:
     return tuple(
         Arm(
             label,
             int(session.counts[k]),
             float(session.means[k]) if session.counts[k] else None,
-            int(session.pending[k]),
+            int(pending[k]),
             None if spec.costs is None else spec.costs[k] * float(session.counts[k]),
         )
         for k, label in enumerate(spec.labels)

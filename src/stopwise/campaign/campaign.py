@@ -65,6 +65,7 @@ class Campaign:
         self.name, self.spec, self._store, self._clock = name, spec, store, clock
         self._session, self._known = Session(spec.plan), 0
         self._decision: Decision | None = None
+        self._open: tuple[Transaction, Session] | None = None
 
     @classmethod
     def create(
@@ -149,7 +150,7 @@ class Campaign:
     def heartbeat(self, token: str, lease: float | None = None) -> bool:
         """More time for a sample; False if it is not under way any more (its tell still counts)."""
         until = LEASE if lease is None else checks.positive("lease", lease)
-        with self._store.change(self.name) as found:
+        with self._changing() as (found, _):
             self._asked(found, token)
             return found.extend(token, self._clock() + until)
 
@@ -292,8 +293,24 @@ class Campaign:
     # ------------------------------------------------------------------------------------ inside
 
     @contextmanager
+    def together(self) -> Iterator[None]:
+        """Everything that is done in this block is stored at its end, with one commit.
+
+        A call that refuses its argument changes nothing, and the block may go on. Nothing is
+        acknowledged before the block has ended well.
+        """
+        with self._changing() as self._open:
+            try:
+                yield
+            finally:
+                self._open = None
+
+    @contextmanager
     def _changing(self) -> Iterator[tuple[Transaction, Session]]:
         """The campaign, locked, with a session that knows every event; stored when the block ends."""
+        if self._open is not None:
+            yield self._open
+            return
         before = self._decision
         try:
             with self._store.change(self.name) as found:
