@@ -25,7 +25,27 @@ def main(folder: Path) -> None:
     for model, chance in zip(witness.models, witness.probabilities, strict=True):
         print(f"  with probability {chance:.4f}: {np.round(model, 5).tolist()}")
     print(f"  certified to a relative gap of {witness.gap:.1e}\n")
-    print(f"picture: {picture(folder)}")
+    print(f"picture: {picture(folder)}\n")
+    campaign()
+
+
+def campaign() -> None:
+    """A live campaign, with made-up visitors: ask, tell, and a decision that can be verified."""
+    spec = {
+        "question": {"kind": "best-arm", "epsilon": 0.01},
+        "arms": ["old page", "new page", "plain page"],
+        "family": "bernoulli",
+        "delta": 0.05,
+    }
+    rates, random = [0.1, 0.4, 0.15], np.random.default_rng(1)
+    live = sw.Campaign.create(spec, "memory:", name="pages")
+    print("A campaign: which page sells best? Its visitors are made up.")
+    try:
+        while True:
+            (ticket,) = live.ask()
+            live.tell(ticket.token, float(random.random() < rates[ticket.arm]))
+    except sw.CampaignDecided:
+        print(f"{live.status()}\n{live.verify()}")
 
 
 def picture(folder: Path) -> Path:

@@ -127,7 +127,7 @@ def _cells(name: str, options: dict[str, Any]) -> dict[str, Any]:
         table = _table(each, entry)
         _only(each, table, ("answer", "cells"))
         cells = table.get("cells")
-        if "answer" not in table or not isinstance(cells, list):
+        if not isinstance(table.get("answer"), str | int) or not isinstance(cells, list):
             raise BadArgument(each, entry, 'a table {answer = "...", cells = [...]}')
         if table["answer"] in alternatives:
             raise BadArgument(f"{each}.answer", table["answer"], "each answer once")
@@ -147,6 +147,8 @@ def _cell(name: str, given: Any) -> Any:
         _only(name, table, ("center", "radius"))
         maker = problems.OutsideBall if outside else problems.Ball
         return _build(name, "ball", maker, table)
+    if outside:
+        raise BadArgument(f"{name}.outside", outside, "only for balls, which have a radius")
     _only(name, table, ("normals", "offsets", "lower", "upper"))
     return problems.Polyhedron(**table)
 
@@ -199,7 +201,7 @@ def _open(name: str, given: Table | str, known: dict[str, Any]) -> tuple[str, di
     if "kind" not in table:
         raise BadArgument(name, given, f"a table with a ``kind``, one of {_list(known)}")
     kind = table.pop("kind")
-    if kind not in known:
+    if not isinstance(kind, str) or kind not in known:
         raise BadArgument(f"{name}.kind", kind, f"one of {_list(known)}")
     return kind, table
 

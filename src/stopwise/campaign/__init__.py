@@ -1,6 +1,7 @@
 """Live campaigns: ask, tell, and an answer that can be audited."""
 
 from stopwise.campaign.campaign import Campaign
+from stopwise.campaign.client import Client, RemoteCampaign
 from stopwise.campaign.errors import (
     BudgetSpent,
     CampaignDecided,
@@ -20,11 +21,13 @@ __all__ = [
     "Campaign",
     "CampaignDecided",
     "CampaignExists",
+    "Client",
     "Conflict",
     "Decision",
     "Event",
     "NewerSchema",
     "Receipt",
+    "RemoteCampaign",
     "Session",
     "StorageAway",
     "StorageError",

@@ -81,7 +81,7 @@ class Status:
             spec.plan.proven,
             _arms(spec, session, pending),
             decision,
-            found.head.last,
+            found.last,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,10 +26,17 @@ from stopwise.campaign.errors import (
 )
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
 from stopwise.campaign.explaining import Explanation
+from stopwise.campaign.names import (
+    campaign_name,
+    difference,
+    refuse_if_absent,
+    storage_address,
+    token_text,
+)
 from stopwise.campaign.record import replay
 from stopwise.campaign.session import Crossing, Session
 from stopwise.campaign.spec import CampaignSpec
-from stopwise.campaign.store import DEFAULT, Store, Transaction
+from stopwise.campaign.store import Store, Transaction
 from stopwise.campaign.verifying import Verification
 from stopwise.campaign.words import in_words
 from stopwise.engine import live
@@ -38,18 +45,8 @@ from stopwise.families.base import supports
 
 LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
 MOST = 10_000  # tickets of one ask
-LONGEST_NAME = 200
 LONGEST_NOTE = 1000
 DECISION = "decision"  # the token of that event
-
-
-def storage_address(storage: str | PathLike[str] | None = None) -> str:
-    """Where campaigns are: as given, or STOPWISE_STORAGE, or stopwise.db in this folder."""
-    if storage is None:
-        return os.environ.get("STOPWISE_STORAGE") or DEFAULT
-    if isinstance(storage, PathLike):
-        return f"sqlite:///{os.fspath(storage)}"
-    return storage
 
 
 class Campaign:
@@ -66,6 +63,7 @@ class Campaign:
         self._session, self._known = Session(spec.plan), 0
         self._decision: Decision | None = None
         self._open: tuple[Transaction, Session] | None = None
+        self._lock = threading.RLock()  # threads may share a campaign
 
     @classmethod
     def create(
@@ -78,7 +76,7 @@ class Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
         made = specs.read(spec if isinstance(spec, Mapping) else Path(spec))
         default = None if isinstance(spec, Mapping) else Path(spec).stem
-        called = _name(default if name is None else name)
+        called = campaign_name(default if name is None else name)
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
         text = specs.dump(made.table)
         if not store.create(called, text, made.key, __version__, clock()):
@@ -86,7 +84,7 @@ class Campaign:
                 if found.head.key != made.key:
                     raise CampaignExists(
                         f"campaign {called!r} in {store.shown} has another spec ({found.head.key}; "
-                        f"given {made.key}): {_difference(json.loads(found.head.spec), made.table)}. "
+                        f"given {made.key}): {difference(json.loads(found.head.spec), made.table)}. "
                         "Choose another name."
                     )
         return cls(called, store, made, clock)
@@ -99,8 +97,10 @@ class Campaign:
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """A campaign that is there."""
+        if not isinstance(storage, Store):
+            refuse_if_absent(name, storage_address(storage))
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        with store.look(_name(name)) as found:
+        with store.look(campaign_name(name)) as found:
             table = json.loads(found.head.spec)
         return cls(name, store, specs.make(table), clock)
 
@@ -130,7 +130,7 @@ class Campaign:
             count = self._affordable(session, count)
             tickets = []
             for _ in range(count):
-                arm, token = session.ask(), secrets.token_urlsafe(16)
+                arm, token = session.ask(), secrets.token_hex(16)
                 found.add("asked", token, arm, until, now)
                 found.lend(token, arm, now + until)
                 tickets.append(Ticket(token, arm, self.labels[arm]))
@@ -143,7 +143,7 @@ class Campaign:
         if left <= 0:
             raise BudgetSpent(
                 f"campaign {self.name!r}: its budget of {self.spec.budget:,} samples is taken or under "
-                "way, without a decision. ``recommend`` says what the data favour."
+                "way, without a decision. ``status`` says what the data favour."
             )
         return min(count, left)
 
@@ -160,7 +160,7 @@ class Campaign:
         with self._changing() as (found, session):
             past = self._asked(found, token)
             if "told" in past:
-                return self._again(found, past["told"], sample)
+                return self._again(past["told"], sample)
             arm = past["asked"].arm
             assert arm is not None
             return self._take(found, session, "told", token, arm, sample, found.settle(token))
@@ -168,7 +168,7 @@ class Campaign:
     def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
         """A sample that nobody asked for. With a ``token`` of yours it can be told again safely."""
         place, sample = self._arm(arm), self._value(value)
-        used = secrets.token_urlsafe(16) if token is None else _token(token)
+        used = secrets.token_hex(16) if token is None else token_text(token)
         with self._changing() as (found, session):
             past = found.under(used)
             if "asked" in past:
@@ -178,7 +178,7 @@ class Campaign:
                     raise Conflict(
                         f"token {used!r}: recorded for arm {past['recorded'].arm}, given {place}."
                     )
-                return self._again(found, past["recorded"], sample)
+                return self._again(past["recorded"], sample)
             return self._take(found, session, "recorded", used, place, sample, False)
 
     def release(self, token: str, reason: str = "") -> bool:
@@ -226,14 +226,15 @@ class Campaign:
         text = self._decision.to_json()
         found.add("decided", DECISION, None, crossing.evidence, self._clock(), note=text)
 
-    def _again(self, found: Transaction, event: Event, sample: float) -> Receipt:
+    def _again(self, event: Event, sample: float) -> Receipt:
         if event.value != sample:
             raise Conflict(
                 f"token {event.token!r}: {event.value!r} was told (event {event.number}); now "
                 f"{sample!r}. The first stands; samples are not corrected."
             )
         assert event.arm is not None
-        decided = found.head.decision is not None
+        known = self._decision
+        decided = known is not None and known.number <= event.number + 1
         return Receipt(event.number, event.token, event.arm, sample, event.late, decided)
 
     # --------------------------------------------------------------------------------- questions
@@ -242,15 +243,16 @@ class Campaign:
     def decision(self) -> Decision | None:
         """The answer, once there is one; it never changes."""
         if self._decision is None:
-            with self._store.look(self.name) as found:
+            with self._reading() as found:
                 if found.head.decision is not None:
                     self._decision = Decision.from_json(found.head.decision)
         return self._decision
 
-    def events(self, after: int = 0) -> list[Event]:
-        """The record, from the first event after this number."""
-        with self._store.look(self.name) as found:
-            return found.since(checks.whole("after", after, least=0))
+    def events(self, after: int = 0, limit: int | None = None) -> list[Event]:
+        """The record, from the first event after this number; at most ``limit`` events."""
+        most = None if limit is None else checks.whole("limit", limit, least=1)
+        with self._reading() as found:
+            return found.since(checks.whole("after", after, least=0), most)
 
     def status(self) -> Status:
         """Where the campaign stands."""
@@ -270,7 +272,7 @@ class Campaign:
 
     def verify(self) -> Verification:
         """Derive everything anew from the events alone, and compare."""
-        with self._store.look(self.name) as found:
+        with self._reading() as found:
             record, stored = found.since(0), found.state()
             decision = found.head.decision
         return Verification.of(self.spec, record, stored, decision)
@@ -299,39 +301,55 @@ class Campaign:
         A call that refuses its argument changes nothing, and the block may go on. Nothing is
         acknowledged before the block has ended well.
         """
-        with self._changing() as self._open:
-            try:
+        with self._lock:
+            if self._open is not None:  # a block in a block
                 yield
-            finally:
-                self._open = None
+                return
+            with self._changing() as self._open:
+                try:
+                    yield
+                finally:
+                    self._open = None
 
     @contextmanager
     def _changing(self) -> Iterator[tuple[Transaction, Session]]:
         """The campaign, locked, with a session that knows every event; stored when the block ends."""
-        if self._open is not None:
-            yield self._open
-            return
-        before = self._decision
-        try:
-            with self._store.change(self.name) as found:
-                session = self._caught_up(found)
-                yield found, session
-                if found.last != found.head.last:
-                    text = None if self._decision is None else self._decision.to_json()
-                    found.save(text, session.dump())
-                self._known = found.last
-        except BaseException:
-            self._session, self._known = (
-                Session(self.spec.plan),
-                0,
-            )  # it may know what was not stored
-            self._decision = before
-            raise
+        with self._lock:
+            if self._open is not None:
+                yield self._open
+                return
+            before = self._decision
+            try:
+                with self._store.change(self.name) as found:
+                    session = self._caught_up(found)
+                    yield found, session
+                    self._save(found, session)
+            except BaseException:  # the session may know what was not stored
+                self._session, self._known = Session(self.spec.plan), 0
+                self._decision = before
+                raise
+
+    def _save(self, found: Transaction, session: Session) -> None:
+        if found.last != found.head.last:
+            text = None if self._decision is None else self._decision.to_json()
+            found.save(text, session.dump())
+        self._known = found.last
 
     @contextmanager
     def _looking(self) -> Iterator[tuple[Transaction, Session]]:
-        with self._store.look(self.name) as found:
+        with self._lock, self._reading() as found:
             yield found, self._caught_up(found)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Transaction]:
+        """The campaign as it is; in a block of ``together``, as it will be."""
+        with self._lock:
+            if self._open is not None:
+                self._save(*self._open)
+                yield self._open[0]
+                return
+        with self._store.look(self.name) as found:
+            yield found
 
     def _caught_up(self, found: Transaction) -> Session:
         """The session after the last event: as stored, or by replay where nothing is."""
@@ -339,9 +357,7 @@ class Campaign:
             self._decision = Decision.from_json(found.head.decision)
         if self._known != found.head.last:
             session, state = Session(self.spec.plan), found.state()
-            if state is not None:
-                session.load(state)
-            else:
+            if state is None or not session.load(state):
                 replay(session, found.since(0))
             self._session, self._known = session, found.head.last
         return self._session
@@ -351,7 +367,7 @@ class Campaign:
             raise CampaignDecided(self.name, self._decision)
 
     def _asked(self, found: Transaction, token: str) -> dict[str, Event]:
-        past = found.under(_token(token))
+        past = found.under(token_text(token))
         if "asked" not in past:
             raise UnknownToken(
                 f"campaign {self.name!r}: no ask gave the token {token!r}. Samples that nobody asked "
@@ -361,7 +377,9 @@ class Campaign:
 
     def _value(self, value: float) -> float:
         family = self.spec.plan.family
-        sample = checks.finite("value", value)
+        sample = checks.finite("value", float(value) if isinstance(value, bool) else value)
+        if abs(sample) > checks.LARGEST:
+            raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")
         if not supports(family, sample):
             raise BadArgument("value", value, f"a possible sample of {family!r}")
         return sample
@@ -374,21 +392,3 @@ class Campaign:
             return int(arm)
         shown = ", ".join(map(repr, self.labels[:20]))
         raise BadArgument("arm", arm, f"0 to {len(self.labels) - 1}, or one of {shown}")
-
-
-def _name(given: Any) -> str:
-    good = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
-    if not good or given != given.strip():
-        raise BadArgument("name", given, f"a printable text of 1 to {LONGEST_NAME} characters")
-    return given
-
-
-def _token(given: Any) -> str:
-    if not isinstance(given, str) or not 0 < len(given) <= 64 or not given.isprintable():
-        raise BadArgument("token", given, "a printable text of 1 to 64 characters")
-    return given
-
-
-def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
-    keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    return "; ".join(f"{key}: there {old.get(key)!r}, given {new.get(key)!r}" for key in keys)

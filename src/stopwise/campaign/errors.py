@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 class CampaignDecided(StopwiseError):
     """There is an answer: nothing more needs to be asked. ``decision`` has it."""
 
-    def __init__(self, name: str, decision: Decision) -> None:
+    def __init__(self, name: str, decision: Decision, message: str | None = None) -> None:
         self.decision = decision
         super().__init__(
-            f"campaign {name!r} is decided: {decision.text} (evidence {decision.evidence:.3f}, "
+            message
+            or f"campaign {name!r} is decided: {decision.text} (evidence {decision.evidence:.3f}, "
             f"threshold {decision.threshold:.3f}, {decision.samples:,} samples). "
             "Nothing more needs to be asked."
         )
@@ -52,3 +53,7 @@ class StorageAway(StorageError):
 
 class NewerSchema(StorageError):
     """The storage was made by a newer stopwise."""
+
+
+class Refused(StopwiseError):
+    """The service refused, for a reason that it names."""

@@ -55,11 +55,10 @@ class Explanation:
         """From a session that knows every event, and the record."""
         seen = replay(Session(spec.plan), record, remember=True)
         changes = _changes(spec, seen)
-        lost, warning = _losses(spec, record)
+        lost, warning = losses(spec, record)
         evidence = _evidence(spec, session)
-        remaining = _remaining(spec, session)
-        arm = None if status.decision else _peek(session)
-        weights = tuple(float(w) for w in session.ledger.state.memory.weights)
+        remaining = samples_needed(spec, session)
+        arm, weights = (None, ()) if status.decision else _peek(session)
         found = status.lines()
         found += _pursuit(status, changes)
         if evidence:
@@ -123,7 +122,7 @@ def _evidence(spec: CampaignSpec, session: Session) -> dict[str, float]:
     return found
 
 
-def _remaining(spec: CampaignSpec, session: Session) -> float | None:
+def samples_needed(spec: CampaignSpec, session: Session) -> float | None:
     """(threshold - evidence) T* at the estimate: with oracle weights each sample adds 1/T*."""
     if not session.started:
         return None
@@ -144,11 +143,12 @@ def _inside(spec: CampaignSpec) -> tuple[float, float]:
     return low + room, high - room
 
 
-def _peek(session: Session) -> int:
-    """The arm that comes next; the session stays as it is."""
+def _peek(session: Session) -> tuple[int, tuple[float, ...]]:
+    """The arm that comes next and the weights behind it; the session stays as it is."""
     other = Session(session.plan)
     other.load(session.dump())
-    return other.ask()
+    arm = other.ask()
+    return arm, tuple(float(w) for w in other.ledger.state.memory.weights)
 
 
 def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, ...]) -> str:
@@ -162,7 +162,7 @@ def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, 
     )
 
 
-def _losses(
+def losses(
     spec: CampaignSpec, record: Sequence[Event]
 ) -> tuple[dict[str, tuple[int, int]], str | None]:
     """Asks that were released or ran out, by arm; and whether arms differ too much for chance."""

@@ -25,23 +25,34 @@ class Replay(NamedTuple):
     past: History
 
 
+class Reader:
+    """Leads a session through a record, piece by piece."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._waiting: set[str] = set()
+
+    def read(self, record: Sequence[Event], remember: bool = False) -> Replay:
+        """The next events; with ``remember`` keep what held after each."""
+        counted = [event for event in record if not event.late and event.kind != "decided"]
+        waited = []
+        for event in counted:
+            waited.append(event.token in self._waiting)
+            if event.kind == "asked":
+                self._waiting.add(event.token)
+            else:
+                self._waiting.discard(event.token)
+        past = live.history(self.session.plan, len(counted) if remember else 0)
+        used, arms = self.session.replay(
+            np.array([KINDS[event.kind] for event in counted], dtype=np.int64),
+            np.array([event.arm for event in counted], dtype=np.int64),
+            np.array([event.value or 0.0 for event in counted], dtype=float),
+            np.array(waited, dtype=np.int64),
+            past,
+        )
+        return Replay(counted, used, arms, past)
+
+
 def replay(session: Session, record: Sequence[Event], remember: bool = False) -> Replay:
-    """Lead a new session through a record; with ``remember`` keep what held after each event."""
-    counted = [event for event in record if not event.late and event.kind != "decided"]
-    waiting: set[str] = set()
-    waited = []
-    for event in counted:
-        waited.append(event.token in waiting)
-        if event.kind == "asked":
-            waiting.add(event.token)
-        else:
-            waiting.discard(event.token)
-    past = live.history(session.plan, len(counted) if remember else 0)
-    used, arms = session.replay(
-        np.array([KINDS[event.kind] for event in counted], dtype=np.int64),
-        np.array([event.arm for event in counted], dtype=np.int64),
-        np.array([event.value or 0.0 for event in counted], dtype=float),
-        np.array(waited, dtype=np.int64),
-        past,
-    )
-    return Replay(counted, used, arms, past)
+    """Lead a new session through a whole record."""
+    return Reader(session).read(record, remember)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from stopwise import checks, spelling
 from stopwise.engine.plan import Plan, check_deltas, prepare
 from stopwise.errors import BadArgument, StopwiseError
+from stopwise.families import InverseGaussian
 from stopwise.problems import (
     AnyHalfSpace,
     AnyLowArm,
@@ -45,7 +46,22 @@ class CampaignSpec(NamedTuple):
 
 def dump(table: Mapping[str, Any]) -> str:
     """A spec as text, the same for equal specs."""
-    return json.dumps(table, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(
+            table, sort_keys=True, ensure_ascii=False, allow_nan=False, default=_plain
+        )
+    except BadArgument:
+        raise
+    except ValueError:
+        hint = "Bounds of cells where some are infinite: as rows of normals and offsets."
+        raise BadArgument("spec", table, "finite numbers", hint) from None
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise BadArgument("spec", value, "texts, numbers, lists and tables")
 
 
 def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
@@ -88,8 +104,8 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     labels = _labels(table["arms"])
     problem = spelling.problem(table["question"], len(labels), "question")
     family = spelling.family(table["family"])
-    whole = {"threshold": "mixture", "strategy": usual_strategy(problem), **table}
-    whole["arms"] = list(labels)
+    usual = {"threshold": usual_threshold(family), "strategy": usual_strategy(problem)}
+    whole = {**usual, **table, "arms": list(labels)}
     threshold = spelling.threshold(whole["threshold"])
     strategy = spelling.strategy(whole["strategy"])
     if type(strategy).__name__ == "OracleWeights":
@@ -102,7 +118,8 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     budget = whole.get("budget")
     if budget is not None:
         budget = checks.whole("budget", budget, least=len(labels))
-    return CampaignSpec(whole, labels, plan, delta, budget, _costs(whole.get("costs"), len(labels)))
+    costs = _costs(whole.get("costs"), len(labels))
+    return CampaignSpec(json.loads(dump(whole)), labels, plan, delta, budget, costs)
 
 
 def _needs(key: str) -> str:
@@ -113,6 +130,11 @@ def _needs(key: str) -> str:
         "delta": "delta = 0.05",
     }
     return f"{key}, such as {examples[key]}"
+
+
+def usual_threshold(family: Any) -> str:
+    """The sharpest of the proven ones: a mixture, where one is known for the family."""
+    return "mixture-martingale" if isinstance(family, InverseGaussian) else "mixture"
 
 
 def usual_strategy(problem: Any) -> str:

@@ -7,26 +7,23 @@ the session knows after event ``last``: it saves replaying, and can be derived f
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from stopwise.campaign.errors import NewerSchema, StorageAway, StorageError, UnknownCampaign
+from stopwise.campaign.engines import engine_at, file_system, shown, translated
+from stopwise.campaign.errors import NewerSchema, StorageError, UnknownCampaign
 from stopwise.campaign.events import Event
-from stopwise.errors import BadArgument
 
+__all__ = ["Head", "Lease", "Store", "Transaction", "file_system"]
 SCHEMA = 2
 DEFAULT = "sqlite:///stopwise.db"
-PATIENCE = 30  # seconds to wait for another writer
-NETWORK = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "afs", "lustre", "gluster")
 
 meta = sa.MetaData()
 versions = sa.Table("stopwise_schema", meta, sa.Column("version", sa.Integer, nullable=False))
@@ -137,9 +134,10 @@ class Transaction:
         """What the session knew after the last event."""
         return self._connection.execute(STATE_OF, {"wanted": self.head.id}).scalar()
 
-    def since(self, number: int) -> list[Event]:
-        """All events after this number."""
-        rows = self._connection.execute(SINCE, {"wanted": self.head.id, "after": number})
+    def since(self, number: int, limit: int | None = None) -> list[Event]:
+        """All events after this number, or the first of them."""
+        query = SINCE if limit is None else SINCE.limit(limit)
+        rows = self._connection.execute(query, {"wanted": self.head.id, "after": number})
         return [Event(*row) for row in rows]
 
     def under(self, token: str) -> dict[str, Event]:
@@ -188,6 +186,7 @@ class Transaction:
 
     def save(self, decision: str | None, state: bytes | None) -> None:
         """What the session knows after the last event."""
+        self.head = self.head._replace(last=self.last, decision=decision)
         self._connection.execute(
             SAVE,
             {
@@ -206,15 +205,18 @@ class Store:
         self.address = address
         self._memory = address == "memory:"
         self._lock = threading.RLock()
-        self.engine = _memory_engine() if self._memory else _engine(address)
-        with self._guarded():
+        self._inside: sa.Connection | None = None  # memory has one connection only
+        self.engine = engine_at(address)
+        self._lock_row = self.engine.dialect.name == "postgresql"
+        with self.guarded():
             self._prepare()
+        _open_stores.add(self)
 
     def create(self, name: str, spec: str, key: str, version: str, now: float) -> bool:
         """A new campaign; False if one of this name is there already."""
         row = {"name": name, "spec": spec, "key": key, "version": version, "created": now}
         try:
-            with self._guarded(), self.engine.begin() as connection:
+            with self.guarded(), self.engine.begin() as connection:
                 connection.execute(sa.insert(campaigns), {**row, "last": 0})
         except exc.IntegrityError:
             return False
@@ -223,24 +225,44 @@ class Store:
     def names(self) -> list[str]:
         """All campaigns, oldest first."""
         order = sa.select(campaigns.c.name).order_by(campaigns.c.id)
-        with self._guarded(), self._reading() as connection:
+        with self.guarded(), self._reading() as connection:
             return list(connection.execute(order).scalars())
 
     @contextmanager
     def change(self, name: str) -> Iterator[Transaction]:
         """A campaign to change: wholly or not at all, and nobody else meanwhile."""
-        with self._guarded(), self.engine.begin() as connection:
-            query = HEAD_OF if self.engine.dialect.name == "sqlite" else HEAD_OF.with_for_update()
-            yield Transaction(connection, self._head(connection, query, name))
+        with self.guarded():
+            if self._inside is not None:
+                raise StorageError(f"{self.shown}: there is a change or a look under way already.")
+            with self.engine.begin() as connection, self._entered(connection):
+                query = HEAD_OF.with_for_update() if self._lock_row else HEAD_OF
+                yield Transaction(connection, self._head(connection, query, name))
 
     @contextmanager
     def look(self, name: str) -> Iterator[Transaction]:
-        """A campaign to read."""
-        with self._guarded(), self._reading() as connection:
+        """A campaign to read, as it was at one moment."""
+        with self.guarded(), self._reading() as connection:
             yield Transaction(connection, self._head(connection, HEAD_OF, name))
 
-    def _reading(self) -> sa.Connection:
-        return self.engine.connect().execution_options(reads=True)
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        if self._inside is not None:
+            yield self._inside
+            return
+        with self.engine.connect() as connection:
+            if self._lock_row:  # else every statement would see another moment
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with self._entered(connection):
+                yield connection.execution_options(reads=True)
+
+    @contextmanager
+    def _entered(self, connection: sa.Connection) -> Iterator[None]:
+        """In memory: what is done inside this block, by the same thread, uses its connection."""
+        self._inside = connection if self._memory else None
+        try:
+            yield
+        finally:
+            self._inside = None
 
     def _head(self, connection: sa.Connection, query: Any, name: str) -> Head:
         row = connection.execute(query, {"wanted": name}).first()
@@ -253,16 +275,14 @@ class Store:
     @property
     def shown(self) -> str:
         """The address without a password."""
-        return (
-            self.address if self._memory else self.engine.url.render_as_string(hide_password=True)
-        )
+        return shown(self.address)
 
     def close(self) -> None:
         """Let go of connections."""
         self.engine.dispose()
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
         """Errors of the library below as ours; in memory one thread at a time."""
         if self._memory:
             self._lock.acquire()
@@ -270,149 +290,54 @@ class Store:
             yield
         except exc.IntegrityError:
             raise
-        except exc.DBAPIError as error:
-            raise _translated(self.shown, error) from error
+        except (exc.DBAPIError, exc.TimeoutError) as error:
+            raise translated(self.shown, error) from error
         finally:
             if self._memory:
                 self._lock.release()
 
     def _prepare(self) -> None:
         """Make the tables, or bring older ones up to date."""
+        with self._reading() as connection:  # nobody need wait for a lock if all is well
+            if self._schema(connection) == SCHEMA:
+                return
         with self.engine.begin() as connection:
-            if self.engine.dialect.name == "postgresql":  # one process at a time
+            if self._lock_row:  # one process at a time
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(7261968)"))
-            if not sa.inspect(connection).has_table(versions.name):
+            found = self._schema(connection)
+            if found is None:
                 meta.create_all(connection)
                 connection.execute(sa.insert(versions), {"version": SCHEMA})
                 return
-            found = connection.execute(sa.select(versions.c.version)).scalar() or 0
-            if found > SCHEMA:
-                raise NewerSchema(
-                    f"{self.shown}: made by a newer stopwise (schema {found}; this one knows {SCHEMA}). "
-                    "Upgrade stopwise."
-                )
-            blob = "BLOB" if self.engine.dialect.name == "sqlite" else "BYTEA"
+            blob = "BYTEA" if self._lock_row else "BLOB"
             for version in range(found, SCHEMA):
                 for statement in UPGRADES[version]:
                     connection.execute(sa.text(statement.format(blob=blob)))
             if found < SCHEMA:
                 connection.execute(sa.update(versions).values(version=SCHEMA))
 
-
-def _engine(address: str) -> sa.Engine:
-    scheme = urlsplit(address).scheme
-    if scheme == "sqlite":
-        return _sqlite_engine(address)
-    if scheme not in ("postgresql", "postgresql+psycopg"):
-        allowed = "memory:, sqlite:///file or postgresql+psycopg://user@host/database"
-        raise BadArgument("storage", address, allowed)
-    url = address.replace("postgresql://", "postgresql+psycopg://", 1)
-    try:
-        return sa.create_engine(
-            url, pool_pre_ping=True, pool_size=2, connect_args={"connect_timeout": 5}
-        )
-    except (exc.ArgumentError, ValueError) as error:
-        raise BadArgument("storage", address, f"an address ({error})") from None
-    except ImportError as error:
-        hint = 'Install "stopwise[postgresql]".'
-        raise BadArgument("storage", address, "an environment with psycopg", hint) from error
+    def _schema(self, connection: sa.Connection) -> int | None:
+        """The version of the tables; None if there are none."""
+        if not sa.inspect(connection).has_table(versions.name):
+            return None
+        found = connection.execute(sa.select(versions.c.version)).scalar()
+        if found is None or not 1 <= found <= SCHEMA:
+            raise NewerSchema(
+                f"{self.shown}: made by a newer stopwise (schema {found}; this one knows {SCHEMA}). "
+                "Upgrade stopwise."
+            )
+        return int(found)
 
 
-def _sqlite_engine(address: str) -> sa.Engine:
-    try:
-        url = sa.engine.make_url(address)
-    except exc.ArgumentError:
-        raise BadArgument("storage", address, "an address such as sqlite:///stopwise.db") from None
-    if not url.database or url.database == ":memory:":
-        raise BadArgument("storage", address, "sqlite:///file (or memory: to keep nothing)")
-    path = Path(url.database).absolute()
-    kind = file_system(path, _mounts())
-    if kind.startswith(NETWORK):
-        raise StorageError(
-            f"{path}: on a network file system ({kind}), where SQLite's locks do not hold. "
-            "Use a local disk, or PostgreSQL."
-        )
-    if not path.parent.is_dir():
-        raise StorageError(f"{path}: the folder {path.parent} does not exist.")
-    if (path.exists() and not os.access(path, os.W_OK)) or _read_only(path):
-        raise StorageError(f"{path}: read-only. Campaigns need a file that can be written to.")
-    engine = sa.create_engine(url, connect_args={"timeout": PATIENCE})
-    sa.event.listen(engine, "connect", _durable)
-    sa.event.listen(engine, "begin", _begin_immediate)
-    return engine
+_open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
 
 
-def _memory_engine() -> sa.Engine:
-    from sqlalchemy.pool import StaticPool
-
-    engine = sa.create_engine(
-        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
-    )
-    sa.event.listen(engine, "connect", _own_transactions)
-    sa.event.listen(engine, "begin", _begin_immediate)
-    return engine
+def _let_go() -> None:
+    """Neither SQLite's nor PostgreSQL's connections may be used on both sides of a fork."""
+    for store in list(_open_stores):
+        if not store._memory:
+            store.close()
 
 
-def _own_transactions(connection: Any, _: Any) -> None:
-    connection.isolation_level = None  # no BEGIN of the driver's own
-
-
-def _durable(connection: Any, record: Any) -> None:
-    _own_transactions(connection, record)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA foreign_keys=ON")
-
-
-def _begin_immediate(connection: sa.Connection) -> None:
-    reads = connection.get_execution_options().get("reads", False)
-    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
-
-
-def _mounts() -> str:
-    try:
-        return Path("/proc/mounts").read_text()
-    except OSError:
-        return ""
-
-
-def file_system(path: Path, mounts: str) -> str:
-    """The kind of file system that a file is on, by a table of mounts; "" if it does not say."""
-    best, found = -1, ""
-    for line in mounts.splitlines():
-        parts = line.split()
-        if len(parts) >= 3:
-            place = parts[1].replace("\\040", " ")
-            inside = str(path).startswith(place.rstrip("/") + "/")
-            if inside and len(place) > best:
-                best, found = len(place), parts[2]
-    return found
-
-
-def _read_only(path: Path) -> bool:
-    """Whether the file system is read-only (its owner may be allowed to write everywhere)."""
-    try:
-        return bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
-    except OSError as error:
-        return error.errno == errno.EROFS
-
-
-def _translated(shown: str, error: exc.DBAPIError) -> StorageError:
-    """What the driver says, in words that help."""
-    text = str(error.orig).strip().splitlines()[0] if error.orig else str(error)
-    low = text.lower()
-    if "disk is full" in low or "no space" in low:
-        return StorageAway(
-            f"{shown}: the disk is full; nothing was written. Free some space and retry."
-        )
-    if "readonly" in low or "read-only" in low:
-        return StorageError(f"{shown}: read-only. Campaigns need a storage that can be written to.")
-    if "locked" in low:
-        return StorageAway(f"{shown}: locked by another process for {PATIENCE} s. Try again.")
-    if "not a database" in low or "malformed" in low:
-        return StorageError(f"{shown}: not a SQLite database, or damaged ({text}).")
-    if isinstance(error, exc.OperationalError | exc.InterfaceError):
-        return StorageAway(
-            f"{shown}: does not answer ({text}). Nothing was acknowledged: try again."
-        )
-    return StorageError(f"{shown}: {text}.")
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_let_go)

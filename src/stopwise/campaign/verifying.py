@@ -52,7 +52,7 @@ class Verification:
             *_arm_problems(seen),
             *_decision_problems(spec, session, seen, claimed, record),
         ]
-        if state is not None and state != session.dump():
+        if state is not None and session.fits(state) and state != session.dump():
             problems.append("the stored state is not what the events give")
         return cls(not problems, len(record), session.samples, tuple(problems), claimed)
 

@@ -24,8 +24,8 @@ def in_words(problem: Any, answer: Any, labels: Sequence[str]) -> str:
         close = f", up to {problem.epsilon:g}" if problem.epsilon else ""
         return f"{labels[answer]} is best{close}"
     if isinstance(problem, Thresholding):
-        above = [labels[k] for k in answer]
-        return f"above {problem.threshold:g}: {', '.join(above) or 'none'}"
+        below = [labels[k] for k in answer]  # at most the threshold
+        return f"at most {problem.threshold:g}: {', '.join(below) or 'none'}; the others are above"
     if isinstance(problem, MinimumThreshold):
         side = "below" if answer == "low" else "above"
         close = f" (or within {problem.epsilon:g} of it)" if problem.epsilon else ""

@@ -36,7 +36,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error of the user's is one clear line and exit code 2."""
-    from stopwise.cli import oracle, plan, study  # noqa: F401  (they register their verbs)
+    from stopwise.cli import campaign, oracle, plan, reproduce, serve, study  # noqa: F401
 
     try:
         app()

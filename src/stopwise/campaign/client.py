@@ -1,0 +1,235 @@
+"""The campaign contract over HTTP, for workers: time-outs, retries, and a spool for tells."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from stopwise.campaign import errors
+from stopwise.campaign.events import Decision, Event, Receipt, Ticket
+from stopwise.campaign.spool import Spool
+from stopwise.errors import BadArgument, StopwiseError
+
+AGAIN = (429, 502, 503, 504)  # answers after which trying again helps
+
+
+class Client:
+    """A service's campaigns, as if they were here.
+
+    ``timeout`` is for one request, ``patience`` for a call with its retries, both in seconds. Tells are
+    kept in ``spool`` (a file) until the service has them: a tell that has returned is never lost.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        timeout: float = 10.0,
+        patience: float = 30.0,
+        spool: str | os.PathLike[str] | None = None,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadArgument("url", url, "an address such as http://127.0.0.1:8123")
+        self.url, self._parts, self._token = url.rstrip("/"), parts, token
+        self._timeout, self._patience = timeout, patience
+        self._line: http.client.HTTPConnection | None = None
+        self.spool = Spool(_default_spool() if spool is None else Path(spool))
+
+    def __repr__(self) -> str:
+        return f"Client({self.url!r})"
+
+    def names(self) -> list[str]:
+        """All campaigns, newest first."""
+        return [each["name"] for each in self.call("GET", "/api/campaigns")]
+
+    def create(self, spec: Mapping[str, Any], name: str) -> RemoteCampaign:
+        """A new campaign; the same one if it is there already, with the same spec."""
+        self.call("POST", "/api/campaigns", {"name": name, "spec": dict(spec)})
+        return RemoteCampaign(self, name)
+
+    def open(self, name: str) -> RemoteCampaign:
+        """A campaign that is there."""
+        found = RemoteCampaign(self, name)
+        found.status()
+        return found
+
+    def flush(self) -> int:
+        """Send what waits in the spool; how many are still waiting (the service is away)."""
+        for held in self.spool.waiting(self.url):
+            try:
+                path = f"/api/campaigns/{quote(held.campaign, safe='')}/tell"
+                self.call("POST", path, {"token": held.token, "value": held.value})
+            except errors.StorageAway:
+                break
+            except StopwiseError as error:
+                self.spool.refuse(held.place, str(error))
+                continue
+            self.spool.drop(held.place)
+        return len(self.spool.waiting(self.url))
+
+    def close(self) -> None:
+        """Hang up; what waits in the spool stays there."""
+        self._hang_up()
+        self.spool.close()
+
+    def call(self, method: str, path: str, body: Any = None, patience: float | None = None) -> Any:
+        """A request, tried again with growing pauses while the service is away."""
+        until = time.monotonic() + (self._patience if patience is None else patience)
+        pause = 0.05
+        while True:
+            try:
+                status, answer = self._send(method, path, body)
+                if status < 400:
+                    return answer
+                if status not in AGAIN:
+                    raise _refusal(answer, status)
+                reason = (
+                    answer.get("message", str(status)) if isinstance(answer, dict) else str(status)
+                )
+            except (OSError, http.client.HTTPException) as error:
+                self._hang_up()
+                reason = str(error) or type(error).__name__
+            if time.monotonic() + pause > until:
+                raise errors.StorageAway(f"{self.url}: does not answer ({reason}). Try again.")
+            time.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(2.0 * pause, 2.0)
+
+    def _send(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        if self._line is None:
+            secure = self._parts.scheme == "https"
+            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+            assert self._parts.hostname is not None
+            self._line = kind(self._parts.hostname, self._parts.port, timeout=self._timeout)
+        headers = {"content-type": "application/json", "accept": "application/json"}
+        if self._token:
+            headers["authorization"] = f"Bearer {self._token}"
+        content = None if body is None else json.dumps(body, allow_nan=False)
+        self._line.request(method, self._parts.path.rstrip("/") + path, content, headers)
+        response = self._line.getresponse()
+        text = response.read()
+        try:
+            return response.status, json.loads(text) if text else None
+        except json.JSONDecodeError:
+            return response.status, {
+                "error": "Refused",
+                "message": text[:200].decode("utf-8", "replace"),
+            }
+
+    def _hang_up(self) -> None:
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+
+class RemoteCampaign:
+    """A campaign behind a service."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.name = client, name
+        self._path = f"/api/campaigns/{quote(name, safe='')}"
+
+    def __repr__(self) -> str:
+        return f"RemoteCampaign({self.name!r}, {self.client.url!r})"
+
+    def ask(self, n: int = 1, lease: float | None = None) -> list[Ticket]:
+        """Tickets for the next samples. (An ask that is repeated may leave tickets to their lease.)"""
+        self.client.flush()
+        found = self.client.call("POST", f"{self._path}/ask", {"n": n, "lease": lease})
+        return [Ticket(**ticket) for ticket in found]
+
+    def tell(self, token: str, value: float) -> Receipt | None:
+        """A ticket's sample. None: the service is away; the spool keeps the tell until it is back."""
+        sample = _number(value)
+        place = self.client.spool.put(self.client.url, self.name, token, sample)
+        try:
+            body = {"token": token, "value": sample}
+            found = self.client.call("POST", f"{self._path}/tell", body)
+        except errors.StorageAway:
+            return None
+        except StopwiseError:
+            self.client.spool.drop(place)
+            raise
+        self.client.spool.drop(place)
+        return Receipt(**found)
+
+    def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
+        """A sample that nobody asked for; with a token it is safe to repeat."""
+        import secrets
+
+        used = secrets.token_hex(16) if token is None else token
+        body = {"arm": arm, "value": _number(value), "token": used}
+        return Receipt(**self.client.call("POST", f"{self._path}/record", body))
+
+    def release(self, token: str, reason: str = "") -> bool:
+        """The sample will not come."""
+        body = {"token": token, "reason": reason}
+        return bool(self.client.call("POST", f"{self._path}/release", body)["done"])
+
+    def heartbeat(self, token: str, lease: float | None = None) -> bool:
+        """More time for a sample."""
+        body = {"token": token, "lease": lease}
+        return bool(self.client.call("POST", f"{self._path}/heartbeat", body)["done"])
+
+    def status(self) -> dict[str, Any]:
+        """Where the campaign stands."""
+        return dict(self.client.call("GET", self._path))
+
+    @property
+    def decision(self) -> Decision | None:
+        """The answer, once there is one."""
+        found = self.status()["decision"]
+        return None if found is None else Decision.from_json(json.dumps(found))
+
+    def recommend(self) -> dict[str, Any]:
+        """What the data favour now."""
+        return dict(self.client.call("GET", f"{self._path}/recommend"))
+
+    def explain(self) -> dict[str, Any]:
+        """In plain words, and as numbers."""
+        return dict(self.client.call("GET", f"{self._path}/explain"))
+
+    def verify(self) -> dict[str, Any]:
+        """Derive everything anew from the events alone."""
+        return dict(self.client.call("GET", f"{self._path}/verify"))
+
+    def events(self, after: int = 0) -> list[Event]:
+        """The record, from the first event after this number."""
+        found: list[Event] = []
+        while True:
+            last = found[-1].number if found else after
+            more = self.client.call("GET", f"{self._path}/events?after={last}&limit=10000")
+            found += [Event(**event) for event in more]
+            if len(more) < 10_000:
+                return found
+
+
+def _number(value: Any) -> float:
+    from stopwise import checks
+
+    return checks.finite("value", float(value) if isinstance(value, bool) else value)
+
+
+def _refusal(answer: Any, status: int) -> StopwiseError:
+    """The error that the service names."""
+    found = answer if isinstance(answer, dict) else {}
+    kind, message = found.get("error", "Refused"), found.get("message", f"status {status}")
+    if kind == "CampaignDecided" and found.get("decision"):
+        decision = Decision.from_json(json.dumps(found["decision"]))
+        return errors.CampaignDecided("", decision, message)
+    maker = getattr(errors, str(kind), None)
+    if isinstance(maker, type) and issubclass(maker, StopwiseError):
+        return maker(message)
+    return errors.Refused(f"{kind}: {message}")
+
+
+def _default_spool() -> Path:
+    root = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(root) / "stopwise" / "spool.db"

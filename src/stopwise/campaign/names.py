@@ -1,0 +1,49 @@
+"""Names, tokens and addresses: what is allowed, and what goes without saying."""
+
+from __future__ import annotations
+
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from stopwise.campaign.errors import UnknownCampaign
+from stopwise.campaign.store import DEFAULT
+from stopwise.errors import BadArgument
+
+LONGEST_NAME = 200
+
+
+def storage_address(storage: str | PathLike[str] | None = None) -> str:
+    """Where campaigns are: as given, or STOPWISE_STORAGE, or stopwise.db in this folder."""
+    if storage is None:
+        return os.environ.get("STOPWISE_STORAGE") or DEFAULT
+    if isinstance(storage, PathLike):
+        return f"sqlite:///{os.fspath(storage)}"
+    return storage
+
+
+def refuse_if_absent(name: str, address: str) -> None:
+    """Looking for a campaign makes no file."""
+    if isinstance(address, str) and address.startswith("sqlite:///"):
+        path = Path(address.removeprefix("sqlite:///"))
+        if not path.exists():
+            raise UnknownCampaign(f"no campaign {name!r}: there is no file {path}.")
+
+
+def campaign_name(given: Any) -> str:
+    good = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
+    if not good or given != given.strip():
+        raise BadArgument("name", given, f"a printable text of 1 to {LONGEST_NAME} characters")
+    return given
+
+
+def token_text(given: Any) -> str:
+    if not isinstance(given, str) or not 0 < len(given) <= 64 or not given.isprintable():
+        raise BadArgument("token", given, "a printable text of 1 to 64 characters")
+    return given
+
+
+def difference(old: dict[str, Any], new: dict[str, Any]) -> str:
+    keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    return "; ".join(f"{key}: there {old.get(key)!r}, given {new.get(key)!r}" for key in keys)

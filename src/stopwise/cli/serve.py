@@ -1,0 +1,177 @@
+"""``stopwise serve`` and ``stopwise token``: campaigns over HTTP."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stopwise.cli.main import app
+from stopwise.errors import BadArgument, StopwiseError
+
+if TYPE_CHECKING:
+    from stopwise.campaign.store import Store
+
+token = typer.Typer(
+    help="Who may use the service: create, list and revoke tokens.", no_args_is_help=True
+)
+app.add_typer(token, name="token")
+
+Storage = Annotated[
+    str | None,
+    typer.Argument(
+        help="memory:, sqlite:///file or postgresql+psycopg://...",
+        envvar="STOPWISE_STORAGE",
+        show_default="sqlite:///stopwise.db",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+StorageOption = Annotated[
+    str | None,
+    typer.Option("--storage", envvar="STOPWISE_STORAGE", show_default="sqlite:///stopwise.db"),
+]
+
+
+@app.command()
+def serve(
+    storage: Storage = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: any free port.", min=0, max=65535)] = 8123,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A further name of this service, behind a proxy.")
+    ] = None,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Serve the campaigns of a storage, with a page, until Ctrl-C."""
+    uvicorn = _service()
+    from stopwise.web.app import create_app
+    from stopwise.web.guard import Rules
+    from stopwise.web.tokens import Tokens
+
+    store = _store(storage)
+    tokens = Tokens(store)
+    closed = any(each.revoked is None for each in tokens.all())
+    if not closed and not _loopback(host):
+        raise StopwiseError(
+            f"host: got {host!r}, which others can reach, and there is no token. Create one first: "
+            "stopwise token create NAME --role admin"
+        )
+    hosts = {"127.0.0.1", "localhost", "[::1]", host.lower(), *(allow_host or [])}
+    application = create_app(store, Rules(frozenset(hosts), tokens if closed else None))
+    listener = _listen(host, port)
+    where = f"http://{host if ':' not in host else f'[{host}]'}:{listener.getsockname()[1]}"
+    _log_lines(log_level)
+    typer.echo(
+        f"stopwise serves {store.shown} at {where} ({'tokens needed' if closed else 'open'})",
+        err=True,
+    )
+    config = uvicorn.Config(
+        application,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+    )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # after a graceful end
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _service() -> Any:
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise BadArgument(
+            "serve", "no fastapi", "an environment with the service", 'Install "stopwise[service]".'
+        ) from error
+    return uvicorn
+
+
+def _store(storage: str | None) -> Store:
+    from stopwise.campaign.names import storage_address
+    from stopwise.campaign.store import Store
+
+    return Store(storage_address(storage))
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(host: str, port: int) -> Any:
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        reason = error.strerror or error
+        raise StopwiseError(
+            f"{host}:{port}: cannot listen ({reason}). Choose another --port."
+        ) from None
+    found.listen(1024)
+    return found
+
+
+def _log_lines(level: str) -> None:
+    """One JSON object a line, on standard error."""
+    import logging
+
+    if level not in ("debug", "info", "warning", "error"):
+        raise BadArgument("log_level", level, "debug, info, warning or error")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger = logging.getLogger("stopwise.web")
+    logger.setLevel(level.upper())
+    logger.handlers = [handler]
+    logger.propagate = False
+
+
+@token.command()
+def create(
+    name: Annotated[str, typer.Argument(help="Whose token it is.")],
+    role: Annotated[str, typer.Option(help="read, work or admin.")] = "work",
+    storage: StorageOption = None,
+) -> None:
+    """Create a token and show it, this once."""
+    from stopwise.web.tokens import Tokens
+
+    typer.echo(Tokens(_store(storage)).create(name, role))
+
+
+@token.command("list")
+def list_tokens(storage: StorageOption = None, as_json: Json = False) -> None:
+    """All tokens: their ids, names and roles."""
+    from stopwise.web.tokens import Tokens
+
+    found = Tokens(_store(storage)).all()
+    if as_json:
+        typer.echo(json.dumps([each._asdict() for each in found], indent=2))
+        return
+    for each in found:
+        word = "" if each.revoked is None else "  (revoked)"
+        typer.echo(f"{each.id}  {each.role:<6}{each.name}{word}")
+
+
+@token.command()
+def revoke(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="The token's id (see list).")],
+    storage: StorageOption = None,
+) -> None:
+    """From now on the token opens nothing (running services notice within 5 s)."""
+    from stopwise.web.tokens import Tokens
+
+    Tokens(_store(storage)).revoke(identity)
+    typer.echo(f"revoked {identity}")

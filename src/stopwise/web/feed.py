@@ -1,0 +1,98 @@
+"""Server-sent events: one ring of messages for all listeners of a campaign, each with its own place.
+
+Nothing is kept for a listener but the number of the last event it has seen, so slow ones cost nothing:
+who falls out of the ring is told to load the page anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from stopwise.campaign.events import Event
+from stopwise.errors import StopwiseError
+from stopwise.web.watch import Watch
+
+TICK = 0.25  # seconds between looks for new events
+RING = 256  # messages that are kept
+MOST = 50  # events in one message
+SILENCE = 15.0  # seconds after which a listener hears that the line is alive
+
+
+class Feed:
+    """What happens in one campaign, for any number of listeners."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.listeners = 0
+        self._ring: deque[tuple[int, int, bytes]] = deque(maxlen=RING)  # after, up to, message
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def listen(self, seen: int | None) -> AsyncIterator[bytes]:
+        """Messages from the event after ``seen`` on (None: from now on)."""
+        self.listeners += 1
+        if self._task is None or self._task.done():
+            await run_in_threadpool(self.watch.update)
+            self._task = asyncio.create_task(self._look())
+        place = self.watch.last if seen is None else seen
+        try:
+            yield b"retry: 1000\n\n"
+            missed = await run_in_threadpool(self.watch.campaign.events, place, MOST + 1)
+            if 0 < len(missed) <= MOST:
+                place = missed[-1].number
+                yield _change(missed, place)
+            while True:
+                for after, upto, message in list(self._ring):
+                    if after <= place < upto:
+                        place = upto
+                        yield message
+                if place < self.watch.last and not self._reaches(place):
+                    place = self.watch.last
+                    yield _message("reset", place, {"last": place})
+                if not await self._wait():
+                    yield b": still here\n\n"
+        finally:
+            self.listeners -= 1
+
+    def _reaches(self, place: int) -> bool:
+        """Whether the ring has what comes after this event."""
+        return any(after <= place < upto for after, upto, _ in self._ring)
+
+    async def _wait(self) -> bool:
+        try:
+            await asyncio.wait_for(self._news.wait(), SILENCE)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _look(self) -> None:
+        """While somebody listens, look for new events."""
+        while self.listeners:
+            before = self.watch.last
+            try:
+                fresh = await run_in_threadpool(self.watch.update)
+            except StopwiseError:  # the store is away: try again
+                await asyncio.sleep(4 * TICK)
+                continue
+            if fresh:
+                message = _change(fresh, self.watch.last)
+                self._ring.append((before, self.watch.last, message))
+                self._news.set()
+                self._news = asyncio.Event()
+            await asyncio.sleep(TICK)
+
+
+def _change(fresh: list[Event], last: int) -> bytes:
+    shown = [event.to_dict() for event in fresh[-MOST:]]
+    left_out = max(0, len(fresh) - MOST)
+    return _message("change", last, {"last": last, "events": shown, "left_out": left_out})
+
+
+def _message(kind: str, number: int, data: Any) -> bytes:
+    return f"event: {kind}\nid: {number}\ndata: {json.dumps(data)}\n\n".encode()

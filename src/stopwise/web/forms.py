@@ -1,0 +1,143 @@
+"""What requests and answers look like: the OpenAPI file is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MOST_TICKETS = 1000
+MOST_TELLS = 1000
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+TokenText = Annotated[str, Field(min_length=1, max_length=64)]
+Seconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+Value = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Form(BaseModel):
+    """A request: unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewCampaign(Form):
+    """Create a campaign; its spec is checked like everywhere."""
+
+    name: Name
+    spec: dict[str, Any]
+
+
+class Ask(Form):
+    """How many tickets, and for how many seconds each."""
+
+    n: Annotated[int, Field(ge=1, le=MOST_TICKETS)] = 1
+    lease: Seconds | None = None
+
+
+class Tell(Form):
+    """A ticket's sample."""
+
+    token: TokenText
+    value: Value
+
+
+class Tells(Form):
+    """Many tickets' samples: each is taken or refused for itself."""
+
+    tells: Annotated[list[Tell], Field(min_length=1, max_length=MOST_TELLS)]
+
+
+class Record(Form):
+    """A sample that nobody asked for."""
+
+    arm: int | str
+    value: Value
+    token: TokenText | None = None
+
+
+class Release(Form):
+    """The sample will not come."""
+
+    token: TokenText
+    reason: Annotated[str, Field(max_length=1000)] = ""
+
+
+class Heartbeat(Form):
+    """More time."""
+
+    token: TokenText
+    lease: Seconds | None = None
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    error: str
+    message: str
+    decision: dict[str, Any] | None = None
+
+
+class TicketOut(BaseModel):
+    """Permission to take one sample."""
+
+    token: str
+    arm: int
+    label: str
+
+
+class ReceiptOut(BaseModel):
+    """A told value is on record, and safe."""
+
+    number: int
+    token: str
+    arm: int
+    value: float
+    late: bool
+    decided: bool
+
+
+class TellOut(BaseModel):
+    """One of many: the receipt, or why it was refused."""
+
+    receipt: ReceiptOut | None
+    problem: Problem | None
+
+
+class Done(BaseModel):
+    """Whether the sample was still under way."""
+
+    done: bool
+
+
+class EventOut(BaseModel):
+    """One line of the record."""
+
+    number: int
+    kind: str
+    token: str
+    arm: int | None
+    value: float | None
+    time: float
+    late: bool
+    note: str
+
+
+class Brief(BaseModel):
+    """A campaign at a glance."""
+
+    name: str
+    state: str
+    samples: int
+    pending: int
+    evidence: float | None
+    threshold: float | None
+    leading: str | None
+    decision: str | None
+
+
+class Health(BaseModel):
+    """Whether the service is there, and can work."""
+
+    status: str
+    version: str

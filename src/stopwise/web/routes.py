@@ -1,0 +1,225 @@
+"""The campaign contract over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from stopwise.campaign import (
+    BudgetSpent,
+    Campaign,
+    CampaignDecided,
+    CampaignExists,
+    Conflict,
+    StorageAway,
+    StorageError,
+    UnknownCampaign,
+    UnknownToken,
+)
+from stopwise.campaign.schema import schema as campaign_schema
+from stopwise.errors import BadArgument, StopwiseError
+from stopwise.web import forms
+from stopwise.web.house import House
+
+STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (UnknownCampaign, 404),
+    (UnknownToken, 404),
+    (Conflict, 409),
+    (CampaignExists, 409),
+    (CampaignDecided, 409),
+    (BudgetSpent, 409),
+    (StorageAway, 503),
+    (StorageError, 503),
+    (BadArgument, 422),
+    (StopwiseError, 422),
+)
+KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson", "parquet": "application/octet-stream"}
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    code: {"model": forms.Problem}
+    for code in (400, 401, 403, 404, 405, 409, 413, 415, 421, 422, 429, 503)
+}
+router = APIRouter(prefix="/api", responses=REFUSALS)
+
+
+def problem(error: Exception) -> tuple[int, forms.Problem]:
+    """How an error is told."""
+    code = next(code for kind, code in STATUS if isinstance(error, kind))
+    decision = error.decision._asdict() if isinstance(error, CampaignDecided) else None
+    return code, forms.Problem(error=type(error).__name__, message=str(error), decision=decision)
+
+
+def answer_error(_: Request, error: Exception) -> Response:
+    """Every error of ours as JSON."""
+    code, found = problem(error)
+    headers = {"retry-after": "1"} if code == 503 else None
+    return JSONResponse(found.model_dump(), code, headers)
+
+
+def _house(request: Request) -> House:
+    house: House = request.app.state.house
+    return house
+
+
+async def _change(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
+    return await asyncio.wrap_future(_house(request).desk.submit(name, work))
+
+
+async def _read(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
+    store = _house(request).store
+    return await run_in_threadpool(lambda: work(Campaign.open(name, store)))
+
+
+@router.get("/schema")
+async def schema() -> dict[str, Any]:
+    """The JSON Schema of a campaign's spec."""
+    return campaign_schema()
+
+
+@router.get("/campaigns")
+async def campaigns(request: Request) -> list[forms.Brief]:
+    """All campaigns at a glance."""
+    found: list[forms.Brief] = await run_in_threadpool(_house(request).glance)
+    return found
+
+
+@router.post("/campaigns", status_code=201)
+async def create(request: Request, form: forms.NewCampaign) -> dict[str, str]:
+    """Create a campaign; the same again is fine."""
+    store = _house(request).store
+    made = await run_in_threadpool(lambda: Campaign.create(form.spec, store, form.name))
+    return {"name": made.name, "hash": made.spec.key}
+
+
+@router.post("/campaigns/{name}/ask")
+async def ask(request: Request, name: str, form: forms.Ask) -> list[forms.TicketOut]:
+    """Tickets for the next samples."""
+    tickets = await _change(request, name, lambda each: each.ask(form.n, form.lease))
+    return [forms.TicketOut(**ticket._asdict()) for ticket in tickets]
+
+
+@router.post("/campaigns/{name}/tell")
+async def tell(request: Request, name: str, form: forms.Tell) -> forms.ReceiptOut:
+    """A ticket's sample; safe to repeat."""
+    receipt = await _change(request, name, lambda each: each.tell(form.token, form.value))
+    return forms.ReceiptOut(**receipt._asdict())
+
+
+@router.post("/campaigns/{name}/tells")
+async def tells(request: Request, name: str, form: forms.Tells) -> list[forms.TellOut]:
+    """Many at once, with one commit; each is taken or refused for itself."""
+
+    def work(campaign: Campaign) -> list[forms.TellOut]:
+        return [_told(campaign, each) for each in form.tells]
+
+    found: list[forms.TellOut] = await _change(request, name, work)
+    return found
+
+
+def _told(campaign: Campaign, form: forms.Tell) -> forms.TellOut:
+    try:
+        receipt = campaign.tell(form.token, form.value)
+    except StorageAway:
+        raise
+    except StopwiseError as error:
+        return forms.TellOut(receipt=None, problem=problem(error)[1])
+    return forms.TellOut(receipt=forms.ReceiptOut(**receipt._asdict()), problem=None)
+
+
+@router.post("/campaigns/{name}/record")
+async def record(request: Request, name: str, form: forms.Record) -> forms.ReceiptOut:
+    """A sample that nobody asked for."""
+    work: Callable[[Campaign], Any] = lambda each: each.record(form.arm, form.value, form.token)  # noqa: E731
+    return forms.ReceiptOut(**(await _change(request, name, work))._asdict())
+
+
+@router.post("/campaigns/{name}/release")
+async def release(request: Request, name: str, form: forms.Release) -> forms.Done:
+    """The sample will not come."""
+    done = await _change(request, name, lambda each: each.release(form.token, form.reason))
+    return forms.Done(done=done)
+
+
+@router.post("/campaigns/{name}/heartbeat")
+async def heartbeat(request: Request, name: str, form: forms.Heartbeat) -> forms.Done:
+    """More time for a sample."""
+    done = await _change(request, name, lambda each: each.heartbeat(form.token, form.lease))
+    return forms.Done(done=done)
+
+
+@router.get("/campaigns/{name}")
+async def status(request: Request, name: str) -> dict[str, Any]:
+    """Where the campaign stands."""
+    found: dict[str, Any] = await _read(request, name, lambda each: each.status().to_dict())
+    return found
+
+
+@router.get("/campaigns/{name}/explain")
+async def explain(request: Request, name: str) -> dict[str, Any]:
+    """In plain words."""
+    found: dict[str, Any] = await _read(request, name, lambda each: each.explain().to_dict())
+    return found
+
+
+@router.get("/campaigns/{name}/recommend")
+async def recommend(request: Request, name: str) -> dict[str, Any]:
+    """What the data favour now."""
+    found: dict[str, Any] = await _read(request, name, lambda each: vars(each.recommend()))
+    return found
+
+
+@router.get("/campaigns/{name}/verify")
+async def verify(request: Request, name: str) -> dict[str, Any]:
+    """Derive everything anew from the events alone."""
+    found: dict[str, Any] = await _read(request, name, lambda each: each.verify().to_dict())
+    return found
+
+
+@router.get("/campaigns/{name}/events")
+async def events(
+    request: Request,
+    name: str,
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> list[forms.EventOut]:
+    """The record, from the first event after this number."""
+    found = await _read(request, name, lambda each: each.events(after, limit))
+    return [forms.EventOut(**event.to_dict()) for event in found]
+
+
+@router.get("/campaigns/{name}/export", response_class=Response)
+async def export(request: Request, name: str, kind: str = "csv") -> Response:
+    """The whole record as a file."""
+    if kind not in KINDS:
+        raise BadArgument("kind", kind, f"one of {', '.join(KINDS)}")
+
+    def work(campaign: Campaign) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            return campaign.export(Path(folder) / f"record.{kind}").read_bytes()
+
+    content = await _read(request, name, work)
+    headers = {"content-disposition": f'attachment; filename="record.{kind}"'}
+    return Response(content, media_type=KINDS[kind], headers=headers)
+
+
+@router.get("/campaigns/{name}/page")
+async def page(request: Request, name: str) -> dict[str, Any]:
+    """Everything that the page shows, with at most 500 points a series."""
+    found: dict[str, Any] = await run_in_threadpool(_house(request).page, name)
+    return found
+
+
+@router.get("/campaigns/{name}/stream", response_class=StreamingResponse)
+async def stream(
+    request: Request, name: str, last_event_id: Annotated[str | None, Header()] = None
+) -> StreamingResponse:
+    """Server-sent events: what is new, from Last-Event-ID on."""
+    feed = await run_in_threadpool(_house(request).feed, name)
+    seen = int(last_event_id) if last_event_id and last_event_id.isdigit() else None
+    return StreamingResponse(feed.listen(seen), media_type="text/event-stream")

@@ -1,0 +1,96 @@
+"""Tokens: who may do what. The store keeps hashes only; a token is shown once, when it is made."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from stopwise.campaign.store import Store
+from stopwise.errors import BadArgument
+
+ROLES = ("read", "work", "admin")  # each may do what those before it may
+LONGEST_NAME = 100
+
+table = sa.Table(
+    "stopwise_tokens",
+    sa.MetaData(),
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("name", sa.String(LONGEST_NAME), nullable=False),
+    sa.Column("role", sa.String(10), nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False),
+    sa.Column("created", sa.Float(53), nullable=False),
+    sa.Column("revoked", sa.Float(53)),
+)
+
+
+class Token(NamedTuple):
+    """What is known of a token; not the token itself."""
+
+    id: str
+    name: str
+    role: str
+    created: float
+    revoked: float | None
+
+
+class Tokens:
+    """The tokens of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        with store.guarded(), store.engine.begin() as connection:
+            table.create(connection, checkfirst=True)
+
+    def create(self, name: str, role: str) -> str:
+        """A new token: the only time that it can be read."""
+        if role not in ROLES:
+            raise BadArgument("role", role, f"one of {', '.join(ROLES)}")
+        if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            raise BadArgument("name", name, f"a printable text of 1 to {LONGEST_NAME} characters")
+        short, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+        row = {"id": short, "name": name, "role": role, "digest": _digest(secret)}
+        with self._store.guarded(), self._store.engine.begin() as connection:
+            connection.execute(sa.insert(table), {**row, "created": time.time()})
+        return f"sw_{short}_{secret}"
+
+    def all(self) -> list[Token]:
+        """Every token, oldest first."""
+        columns = [table.c[name] for name in Token._fields]
+        with self._store.guarded(), self._store.engine.connect() as connection:
+            rows = connection.execute(sa.select(*columns).order_by(table.c.created))
+            return [Token(*row) for row in rows]
+
+    def revoke(self, short: str) -> None:
+        """From now on it opens nothing."""
+        change = sa.update(table).where(table.c.id == short, table.c.revoked.is_(None))
+        with self._store.guarded(), self._store.engine.begin() as connection:
+            done = connection.execute(change.values(revoked=time.time())).rowcount
+        if not done:
+            known = ", ".join(each.id for each in self.all() if each.revoked is None) or "none"
+            raise BadArgument("token", short, f"the id of a token in use: {known}")
+
+    def role(self, given: str) -> str | None:
+        """What a token may do; None if it is unknown or revoked."""
+        parts = given.split("_", 2)
+        if len(parts) != 3 or parts[0] != "sw":
+            return None
+        wanted = sa.select(table.c.digest, table.c.role, table.c.revoked).where(
+            table.c.id == parts[1]
+        )
+        with self._store.guarded(), self._store.engine.connect() as connection:
+            row = connection.execute(wanted).first()
+        known = row.digest if row is not None else _digest("")
+        same = hmac.compare_digest(known, _digest(parts[2]))
+        if row is None or not same or row.revoked is not None:
+            return None
+        return str(row.role)
+
+
+def _digest(secret: str) -> str:
+    """Secrets have 256 random bits: a plain hash is enough."""
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,74 @@
+"""A real service in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SCRIPT = "from stopwise.cli.main import main; main()"
+
+
+class Service:
+    """``stopwise serve`` that can be killed and started again at the same address."""
+
+    def __init__(self, storage: str, folder: Path, *options: str, port: int = 0) -> None:
+        self.storage, self.folder, self.options, self.port = storage, folder, options, port
+        self.lines: list[str] = []
+        self.start()
+
+    def start(self) -> None:
+        """Start, and wait until it listens."""
+        command = [sys.executable, "-c", SCRIPT, "serve", self.storage, "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            [*command, *self.options], stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            env={**os.environ, "XDG_STATE_HOME": str(self.folder)},
+        )  # fmt: skip
+        assert self.process.stderr is not None
+        first = self.process.stderr.readline()
+        found = re.search(r"at (http://\S+?:(\d+)) ", first)
+        if not found:
+            raise RuntimeError(first + self.process.stderr.read())
+        self.url, self.port = found[1], int(found[2])
+        threading.Thread(target=self._drain, daemon=True).start()
+
+    def _drain(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        """As systemd does."""
+        self.process.terminate()
+        return self.process.wait(timeout=15)
+
+
+@contextmanager
+def serving(storage: str, folder: Path, *options: str) -> Iterator[Service]:
+    """A service, and its end."""
+    service = Service(storage, folder, *options)
+    try:
+        yield service
+    finally:
+        if service.process.poll() is None:
+            service.kill()
+
+
+def until(true: object, seconds: float = 10.0) -> None:
+    """Wait for something."""
+    assert callable(true)
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
