@@ -284,11 +284,11 @@ class AnyLowArm(Problem):
         return costs[answer] if mu[answer] < self.threshold else 0.0
 
     def weights(self, mu: Array, answer: Answer) -> Array:
-        """For an arm that arm; for "none" all arms equally far from the threshold."""
+        """For a low arm that arm; where the answer is wrong, for the lowest, or for "none"."""
         w = np.zeros(self.arms)
+        if answer == "none" or mu[answer] >= self.threshold:
+            answer = int(np.argmin(mu)) if mu.min() <= self.threshold else "none"
         if answer == "none":
-            if mu.min() <= self.threshold:
-                raise NotImplementedError('"none" is pursued only where it is correct')
             w[:] = [1 / self.family.divergence(m, self.threshold) for m in mu]
             return np.asarray(w / w.sum())
         w[answer] = 1.0
@@ -334,10 +334,9 @@ class Thresholding(Problem):
         """One arm moves to the threshold."""
         return 0.0 if self.wrong(mu, answer).any() else float(np.min(w * self.price(mu)))
 
-    def weights(self, mu: Array, answer: Answer) -> Array:
-        """All arms equally costly; where the answer is wrong, the arms that say so."""
-        wrong = self.wrong(mu, answer)
-        w = wrong.astype(float) if wrong.any() else 1 / self.price(mu)
+    def weights(self, mu: Array, answer: Answer) -> Array:  # noqa: ARG002
+        """All arms equally costly, whatever the answer."""
+        w = 1 / self.price(mu)
         return np.asarray(w / w.sum())
 
     def reach(self, n: Array, mu: Array, answer: Answer) -> float:

@@ -101,7 +101,9 @@ def test_runs_are_those_of_the_naive_engine(case: Case) -> None:
             )
             assert got == (expected.time, expected.answer, expected.counts), (seed, repetition)
             pursued |= set(expected.pursued)
-    assert len(pursued) > 1  # else the case would say nothing about what is pursued
+    # else the case would say nothing about what is pursued (but for a first arm that stays reachable
+    # to the end, wrong as it looks, because others are sampled meanwhile)
+    assert len(pursued) > 1 or (case.sticky and case.kind == "AnyLowArm")
 
 
 @pytest.mark.usefixtures("_plain")

@@ -80,8 +80,13 @@ def _sqlite(address: str) -> sa.Engine:
         raise StorageError(f"{path}: the folder {path.parent} does not exist.")
     if path.is_dir():
         raise StorageError(f"{path}: a folder. Name a file in it, such as {path}/stopwise.db.")
-    if not os.access(path if path.exists() else path.parent, os.W_OK) or _read_only(path):
-        raise StorageError(f"{path}: read-only. Campaigns need a file that can be written to.")
+    closed = [
+        each for each in (path.parent, path) if each.exists() and not os.access(each, os.W_OK)
+    ]
+    if closed or _read_only(path):
+        raise StorageError(
+            f"{path}: read-only. Campaigns need a file, in a folder, that can be written to."
+        )
     engine = sa.create_engine(url.set(database=str(path)), connect_args={"timeout": PATIENCE})
     sa.event.listen(engine, "connect", _durable)
     sa.event.listen(engine, "begin", _begin_immediate)

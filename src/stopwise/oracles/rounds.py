@@ -92,12 +92,14 @@ def answer_weights(
     """Oracle weights of a given answer.
 
     At means where the answer is wrong every weight vector is optimal, and the paper leaves the
-    choice open. Taken are the limits of the weights as the means come to the boundary of the
-    alternative, where samples there serve a neighbouring answer just as well (half-spaces, signs,
-    low arms), so that an answer which is pursued is tested in the way that can still save it; for best
-    arm the weights of the arm that looks best; otherwise uniform ones.
+    choice open. Taken are the weights of a neighbour: for a half-space or sign those of its other
+    side, which are its own limit at the plane; else those of an oracle answer at the means, so that
+    evidence grows for what looks right; uniform ones where many answers would have to be solved for.
     """
-    solve_round(problem, family, means, code, weights)
+    value = solve_round(problem, family, means, code, weights)
+    if value == 0.0 and sketch.answers[0] == 2:
+        sketch.code[0] = 1 - code[0]
+        solve_round(problem, family, means, sketch.code, weights)
 
 
 @verb(inline=True)

@@ -199,16 +199,10 @@ def _thresholding_weights(
     code: Code,
     weights: Floats,
 ) -> None:
-    """As above; for an answer that is wrong in some arms, those share the weight."""
-    wrong = 0
+    """As above, whatever the answer."""
+    scale = 1.0 / sketch.total[0]
     for k in range(means.size):
-        weights[k] = 0.0
-        if (code[k] == 1) != (means[k] <= problem.threshold):
-            weights[k] = 1.0
-            wrong += 1
-    scale = 1.0 / wrong if wrong > 0 else 1.0 / sketch.total[0]
-    for k in range(means.size):
-        weights[k] = scale * (weights[k] if wrong > 0 else sketch.inverses[k])
+        weights[k] = sketch.inverses[k] * scale
 
 
 @best_evidence.register(Thresholding)
@@ -268,11 +262,19 @@ def _thresholding_reachable(
 def _any_low_weights(
     problem: AnyLowArm, family: Any, sketch: Scratch, means: Floats, code: Code, weights: Floats
 ) -> None:
-    if code[0] < means.size:
-        weights[:] = 0.0
-        weights[code[0]] = 1.0
+    """Where the answer is wrong: those of the lowest arm, or of "none"."""
+    arm = code[0]
+    if arm == means.size or not means[arm] < problem.threshold:
+        arm = 0
+        for k in range(means.size):
+            if means[k] < means[arm]:
+                arm = k
+    if means[arm] > problem.threshold:
+        sketch.code[0] = means.size
+        optimise(problem, family, means, sketch.code, weights)
     else:
-        optimise(problem, family, means, code, weights)
+        weights[:] = 0.0
+        weights[arm] = 1.0
 
 
 @answer_weights.register(AnySign)
