@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 BLUE, VERMILLION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 SKY, ORANGE, YELLOW, BLACK = "#56b4e9", "#e69f00", "#f0e442", "#000000"
-INK, GREY, PALE_GREY = "#222222", "#6b6b6b", "#d9d9d9"
+INK, GREY = "#222222", "#6b6b6b"
 
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, BLACK)
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (5, 1.5, 1, 1.5)), (0, (1, 1.2)))
@@ -56,8 +56,11 @@ SETTINGS: dict[str, Any] = {
     "ytick.labelsize": 9.0,
     "lines.linewidth": 1.8,
     "lines.markersize": 5.0,
-    "hatch.linewidth": 0.6,
-    "legend.frameon": False,
+    "hatch.linewidth": 1.0,
+    "legend.frameon": True,
+    "legend.facecolor": "white",
+    "legend.edgecolor": "none",
+    "legend.framealpha": 0.9,
     "legend.fontsize": 9.0,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
@@ -86,7 +89,7 @@ def looked(draw: F) -> F:
 
 def _matplotlib() -> Any:
     try:
-        import matplotlib
+        import matplotlib as mpl
     except ImportError as error:
         raise BadArgument(
             "picture",
@@ -94,7 +97,7 @@ def _matplotlib() -> Any:
             "an environment with matplotlib",
             'Install "stopwise[plots]".',
         ) from error
-    return matplotlib
+    return mpl
 
 
 def canvas(

@@ -1,0 +1,71 @@
+"""The paper's table and figures, computed anew, and what they say about its claims."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from stopwise import checks
+from stopwise.errors import BadArgument
+from stopwise.studies.paper.common import Claim, Number, Progress, Reproduction, Setting, write
+
+NAMES = ("table1", "figure1", "figure2", "figure3", "figure4", "figure5")
+SEED = 2019
+
+
+def reproduce(
+    name: str,
+    repetitions: int | None = None,
+    seed: int = SEED,
+    workers: int | None = None,
+    out: str | PathLike[str] = "out/paper",
+    full: bool = False,
+    progress: Progress = None,
+) -> Reproduction:
+    """Compute one of the paper's experiments, or "all"; pictures, data and summary.json go to out/name.
+
+    ``repetitions`` is the number of runs where there are many (default: what takes minutes; with
+    ``full`` the paper's own). ``workers`` and ``progress`` are those of ``simulate``.
+    """
+    if name == "all":
+        parts = tuple(
+            reproduce(each, repetitions, seed, workers, out, full, progress) for each in NAMES
+        )
+        return _together(parts, seed)
+    if name not in NAMES:
+        raise BadArgument("name", name, ", ".join((*NAMES, "all")))
+    experiment: Any = import_module(f"stopwise.studies.paper.{name}")
+    runs = experiment.FULL if full else experiment.DEFAULT
+    if repetitions is not None:
+        runs = min(runs, 1) * checks.whole("repetitions", repetitions, least=2)
+    seed = checks.whole("seed", seed, least=0)
+    if workers is not None:
+        workers = checks.whole("workers", workers, least=1)
+    setting = Setting(_folder(out, name), runs, seed, workers, full, progress)
+    return write(name, experiment.TITLE, setting, experiment.make(setting))
+
+
+def _together(parts: tuple[Reproduction, ...], seed: int) -> Reproduction:
+    return Reproduction(
+        "all",
+        "The paper's table and figures",
+        seed,
+        claims=tuple(claim for part in parts for claim in part.claims),
+        files=tuple(file for part in parts for file in part.files),
+        parts=parts,
+    )
+
+
+def _folder(out: str | PathLike[str], name: str) -> Path:
+    folder = Path(out) / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise BadArgument("out", str(out), "a folder that can be written to", reason) from error
+    return folder
+
+
+__all__ = ["NAMES", "SEED", "Claim", "Number", "Reproduction", "reproduce"]
