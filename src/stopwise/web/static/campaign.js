@@ -1,0 +1,208 @@
+// One campaign, live.
+
+import { get, path, Poller, Problem, Stream } from "./api.js";
+import { announce, brief, chip, el, plural, put, say } from "./dom.js";
+import { Hero } from "./hero.js";
+import {
+  ArmsPanel,
+  card,
+  EvidencePanel,
+  kindOf,
+  LedgerPanel,
+  PendingPanel,
+  PursuitPanel,
+  WordsPanel,
+} from "./panels.js";
+import { RecordPanel } from "./record.js";
+
+const EXPLAINED = 20_000; // events up to which the explanation is asked for unasked
+
+export function campaign(main, { name, fail }) {
+  const view = new View(name);
+  put(main, view.node);
+  const page = new Poller((signal) => view.load(signal), {
+    gap: 1000,
+    back: () => stream.wake(),
+    failed: (error) =>
+      fail(
+        error instanceof Problem && error.status === 404
+          ? new Problem(404, error.kind, `There is no campaign called “${name}”.`)
+          : error,
+      ),
+  });
+  const words = new Poller((signal) => view.explain(signal), {
+    gap: 10_000,
+    share: 0.02,
+    failed: (error) => view.words.fail(error),
+  });
+  const stream = new Stream(name, { news: () => page.kick(), state: (state) => view.line(state) });
+  view.loaded = (last, fresh) => {
+    stream.start(last);
+    if (stream.last > last) page.kick(); // the answer was older than the news
+    if (fresh && (last <= EXPLAINED || !view.explained)) words.kick();
+  };
+  view.askWords = () => words.retry();
+  view.changed = () => words.retry();
+  const clock = setInterval(() => document.hidden || view.pending.tick(), 5000);
+  page.kick();
+  return {
+    title: name,
+    heading: view.heading,
+    stop: () => {
+      clearInterval(clock);
+      [page, words, stream].forEach((each) => each.stop());
+    },
+  };
+}
+
+class View {
+  constructor(name) {
+    this.name = name;
+    this.heading = el("h1", { tabindex: "-1" }, name);
+    this.chip = el("span", {});
+    this.live = el("span", { class: "line" }, "connecting");
+    this.asked = el("p", { class: "lead" });
+    this.hero = new Hero();
+    this.start = el("div", { hidden: true });
+    this.last = -1;
+    this.words = new WordsPanel(() => this.askWords());
+    this.pending = new PendingPanel();
+    this.record = new RecordPanel(name);
+    this.panels = [
+      new EvidencePanel(),
+      new ArmsPanel(),
+      new PursuitPanel(),
+      this.pending,
+      new LedgerPanel(),
+      this.record,
+    ];
+    const [evidence, arms, pursued, pending, ledger, record] = this.panels.map((each) => each.node);
+    const more = [
+      el("div", { class: "pair" }, pursued, this.words.node),
+      el("div", { class: "pair" }, pending, ledger),
+    ];
+    this.later = [evidence, arms, ...more]; // what has nothing to show before the first event
+    this.rest = el(
+      "div",
+      { class: "stack", hidden: true },
+      el("div", { class: "main-pair" }, this.start, evidence, record),
+      arms,
+      more,
+      this.specCard(),
+    );
+    this.loading = el("p", { class: "loading", role: "status" }, "Loading…");
+    setTimeout(
+      () =>
+        say(
+          this.loading,
+          "Still loading. The first time that a kind of question comes up, its code is compiled, which may take half a minute.",
+        ),
+      3000,
+    );
+    this.node = el(
+      "div",
+      { class: "stack" },
+      el(
+        "div",
+        {},
+        el("p", { class: "crumbs" }, el("a", { href: "#/" }, "Campaigns")),
+        el(
+          "div",
+          { class: "title" },
+          el("div", {}, this.heading, this.asked),
+          el("p", { class: "states" }, this.chip, this.live),
+        ),
+      ),
+      this.loading,
+      this.hero.node,
+      this.rest,
+    );
+  }
+
+  specCard() {
+    this.spec = el("pre", { tabindex: "0", role: "region", "aria-label": "The spec as JSON" });
+    return el("details", { class: "card" }, el("summary", {}, "The spec"), this.spec);
+  }
+
+  line(state) {
+    say(this.live, state);
+    this.live.className = `line ${state}`;
+  }
+
+  async load(signal) {
+    const page = await get(path(this.name, "/page"), signal);
+    const fresh = page.last !== this.last;
+    this.last = page.last;
+    this.show(page);
+    this.loaded(page.last, fresh);
+  }
+
+  async explain(signal) {
+    const found = await get(path(this.name, "/explain"), signal, 120_000);
+    this.explained = true;
+    this.words.button.hidden = this.last <= EXPLAINED;
+    this.words.update(found);
+    this.pending.warn(found.warning);
+  }
+
+  show(page) {
+    const { status, spec } = page;
+    this.loading.hidden = true;
+    this.rest.hidden = false;
+    put(this.chip, chip(status.state));
+    say(this.asked, question(spec));
+    say(this.spec, JSON.stringify(spec, null, 2));
+    this.hero.update(page);
+    const begun = page.last > 0;
+    this.start.hidden = begun;
+    this.later.forEach((each) => (each.hidden = !begun));
+    if (!begun && !this.start.firstChild) put(this.start, firstSteps(this.name));
+    this.panels.forEach((each) => each.update(page));
+    this.tell(status);
+  }
+
+  /** For those who listen: only what changes the state of things. */
+  tell(status) {
+    const text = status.decision ? `Decided: ${status.decision.text}` : `State: ${status.state}`;
+    if (this.told !== undefined && this.told !== text) {
+      announce(text);
+      this.changed();
+    }
+    this.told = text;
+  }
+}
+
+const ASKED = {
+  "best-arm": ({ epsilon }) =>
+    epsilon ? `Which arm has the highest mean, up to ${brief(epsilon)}?` : "Which arm has the highest mean?",
+  thresholding: ({ threshold }) => `Which arms are below ${brief(threshold)}, and which above?`,
+  "minimum-threshold": ({ threshold }) => `Is the lowest mean below ${brief(threshold)}?`,
+  "any-low-arm": ({ threshold }) => `Is any arm below ${brief(threshold)}?`,
+  "any-sign": ({ threshold = 0 }) => `On which side of ${brief(threshold)} is any one arm?`,
+  "any-half-space": () => "On which side is any one of the combinations?",
+  "all-half-spaces": () => "Is every combination high enough?",
+  sphere: ({ radius = 1 }) => `Are the means inside the ball of radius ${brief(radius)}?`,
+};
+
+function question(spec) {
+  const kind = kindOf(spec.question);
+  const plain = typeof spec.question === "string" && spec.question !== kind;
+  const asked =
+    plain || !ASKED[kind]
+      ? plain
+        ? spec.question
+        : `A ${kind} question`
+      : ASKED[kind](typeof spec.question === "string" ? {} : spec.question);
+  return `${asked} ${plural(spec.arms.length, "arm")}, ${kindOf(spec.family)} samples, delta ${brief(spec.delta)}.`;
+}
+
+function firstSteps(name) {
+  const root = new URL(`api/${path(name)}`, document.baseURI.split("#")[0]);
+  const post = `curl -s -H 'content-type: application/json'`;
+  const shell = `# what to try next\n${post} -d '{}' ${root}/ask\n# what came out\n${post} -d '{"token": "…", "value": 1}' ${root}/tell`;
+  return card(
+    "Waiting for the first sample",
+    el("p", { class: "hint" }, "Workers ask which arm to try, and tell what came out. In a shell:"),
+    el("pre", { tabindex: "0", role: "region", "aria-label": "Commands for a shell" }, shell),
+  );
+}

@@ -1,0 +1,314 @@
+// Fields of the form, made from the JSON Schema of a campaign's spec.
+
+import { el, put, say } from "./dom.js";
+
+// What the names mean; a name that is not listed is shown as it is.
+const KINDS = {
+  "best-arm": "Which arm has the highest mean?",
+  thresholding: "Which arms are below a threshold, and which above?",
+  "minimum-threshold": "Is the lowest mean below a threshold?",
+  "any-low-arm": "Is any arm below a threshold? Name one",
+  "any-sign": "Name any one arm, and its side of a threshold",
+  "any-half-space": "Name any one linear combination, and its side",
+  "all-half-spaces": "Is every linear combination high enough?",
+  sphere: "Are the means inside a ball?",
+  product: "Several questions about groups of arms",
+  cells: "A question of your own, by its alternatives",
+  bernoulli: "Yes or no, 1 or 0",
+  gaussian: "Real numbers with a known variance",
+  bounded: "Numbers between two ends, of any shape",
+  binomial: "Successes among a number of trials",
+  poisson: "Counts",
+  exponential: "Waiting times",
+  gamma: "Positive numbers, gamma with a known shape",
+  geometric: "Trials up to the first success",
+  "negative-binomial": "Failures before some successes",
+  "inverse-gaussian": "Positive numbers, inverse Gaussian",
+  mixture: "proven, the sharpest",
+  "mixture-martingale": "proven",
+  conservative: "proven, the largest",
+  stylized: "not proven: the literature's, for experiments",
+  "sticky-track-and-stop": "for questions with several correct answers",
+  "track-and-stop": "for questions with one correct answer",
+  "fixed-weights": "always these shares",
+  uniform: "every arm alike",
+};
+const OPTIONS = {
+  epsilon: "How far from the best is still good enough; empty: not at all",
+  threshold: "The level that means are compared with",
+  variance: "Of one sample; 1 if empty",
+  low: "The least possible value; 0 if empty",
+  high: "The largest possible value; 1 if empty",
+  trials: "In each sample",
+  radius: "Of the ball",
+  weights: "One for each arm: 1, 1, 2",
+  normals: "A row for each combination: [[1, -1, 0], [0, 1, -1]]",
+  offsets: "One for each combination: 0, 0.5",
+  parts: 'Such as [{"kind": "best-arm", "arms": [0, 1]}, …]',
+  alternatives: 'Such as [{"answer": "yes", "cells": [{"upper": [0, 0]}]}, …]',
+  models: 'Such as {"lower": [0, 0]}',
+};
+const title = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
+
+/** One label, input, hint and place for an error. */
+export class Field {
+  constructor(key, label, { input, hint = "", optional = false, read = words }) {
+    Object.assign(this, { key, input, reader: read });
+    const id = `field-${key.replace(/\W+/g, "-")}`;
+    this.input.id = id;
+    this.error = el("p", { class: "error", id: `${id}-error`, hidden: true });
+    const about = hint ? el("p", { class: "hint", id: `${id}-hint` }, hint) : null;
+    this.described = hint ? `${id}-hint` : "";
+    if (this.described) input.setAttribute("aria-describedby", this.described);
+    const name = el(
+      "label",
+      { for: id },
+      label,
+      optional ? el("span", { class: "optional" }, " optional") : null,
+    );
+    this.node = el("div", { class: "field" }, name, input, about, this.error);
+  }
+
+  read() {
+    return this.reader(this.input.value);
+  }
+
+  complain(text) {
+    complain(this.input, this.error, this.described, text);
+  }
+}
+
+function complain(input, error, described, text) {
+  say(error, text);
+  error.hidden = !text;
+  const about = [text ? error.id : "", described].filter(Boolean).join(" ");
+  if (text) input.setAttribute("aria-invalid", "true");
+  else input.removeAttribute("aria-invalid");
+  if (about) input.setAttribute("aria-describedby", about);
+  else input.removeAttribute("aria-describedby");
+}
+
+// What is not a number or not JSON goes to the service as it is: its message says what is allowed.
+const words = (text) => (text.trim() === "" ? undefined : text.trim());
+export const number = (text) => {
+  const given = words(text);
+  return given === undefined || Number.isNaN(Number(given)) ? given : Number(given);
+};
+const json = (text) => {
+  const given = words(text);
+  for (const each of [given, `[${given}]`]) {
+    try {
+      if (given !== undefined) return JSON.parse(each);
+    } catch {
+      // try the next reading
+    }
+  }
+  return given;
+};
+
+export const textInput = (props = {}) =>
+  el("input", { type: "text", autocomplete: "off", spellcheck: "false", ...props });
+
+/** A field for an option, by its schema. */
+function optionField(key, name, schema, needed) {
+  const common = { optional: !needed, hint: OPTIONS[name] ?? "" };
+  if (schema.enum) {
+    const choices = [...(needed ? [] : ["usual"]), ...schema.enum];
+    const input = el(
+      "select",
+      {},
+      choices.map((each) => el("option", { value: each === "usual" ? "" : each }, each)),
+    );
+    return new Field(key, title(name), { input, ...common });
+  }
+  if (schema.type === "array" || schema.type === "object") {
+    const input = el("textarea", { rows: 2, spellcheck: "false" });
+    return new Field(key, title(name), { input, read: json, ...common });
+  }
+  return new Field(key, title(name), { input: textInput({ inputmode: "decimal" }), read: number, ...common });
+}
+
+/** A kind with its options: a question, a family, a threshold or a strategy. */
+export class Choice {
+  constructor(key, label, schema, { hint = "", usual = null, changed = () => {} } = {}) {
+    this.key = key;
+    this.kinds = new Map(
+      schema.oneOf.filter((each) => each.type === "object").map((each) => [each.properties.kind.const, each]),
+    );
+    const options = [...this.kinds.keys()].map((kind) =>
+      el(
+        "option",
+        { value: kind },
+        usual ? `${kind}: ${KINDS[kind] ?? ""}` : `${KINDS[kind] ?? kind} (${kind})`,
+      ),
+    );
+    if (usual) options.unshift(el("option", { value: "" }, usual));
+    this.select = el("select", { onchange: () => (this.draw(), changed()) }, options);
+    this.main = new Field(key, label, { input: this.select, hint, optional: Boolean(usual) });
+    this.box = el("div", { class: "options" });
+    this.node = el("div", { class: "choice" }, this.main.node, this.box);
+    this.draw();
+  }
+
+  choose(kind) {
+    this.select.value = kind;
+    this.draw();
+    return this;
+  }
+
+  draw() {
+    const { properties = {}, required = [] } = this.kinds.get(this.select.value) ?? {};
+    const names = Object.keys(properties).filter((name) => name !== "kind");
+    this.fields = names.map((name) =>
+      optionField(`${this.key}.${name}`, name, properties[name], required.includes(name)),
+    );
+    put(
+      this.box,
+      this.fields.map((each) => each.node),
+    );
+    this.box.hidden = !this.fields.length;
+  }
+
+  get all() {
+    return [this.main, ...this.fields];
+  }
+
+  read() {
+    const kind = this.select.value;
+    if (!kind) return undefined;
+    const given = this.fields
+      .map((each) => [each.key.split(".").pop(), each.read()])
+      .filter(([, value]) => value !== undefined);
+    return given.length ? { kind, ...Object.fromEntries(given) } : kind;
+  }
+}
+
+/** The arms: a label each, and a cost if wanted. */
+export class Arms {
+  constructor(changed = () => {}) {
+    this.changed = changed;
+    this.rows = [];
+    this.box = el("ol", { class: "arms" });
+    this.costly = el("input", { type: "checkbox", id: "arms-costly", onchange: () => this.draw() });
+    this.error = el("p", { class: "error", id: "arms-error", hidden: true });
+    const add = el(
+      "button",
+      { type: "button", class: "plain", onclick: () => this.add().label.focus() },
+      "Add an arm",
+    );
+    this.node = el(
+      "fieldset",
+      { class: "arms-box" },
+      el("legend", {}, "Arms"),
+      el(
+        "p",
+        { class: "hint" },
+        "The options that can be tried. Enter goes to the next one; a list can be pasted.",
+      ),
+      this.box,
+      this.error,
+      el(
+        "div",
+        { class: "actions" },
+        add,
+        el("label", { class: "check" }, this.costly, " Samples have costs"),
+      ),
+    );
+    this.add();
+    this.add();
+  }
+
+  add(text = "", after = this.rows.length - 1) {
+    const row = {};
+    row.label = textInput({
+      value: text,
+      onkeydown: (event) => this.press(event, row),
+      onpaste: (event) => this.paste(event, row),
+    });
+    row.cost = textInput({ class: "cost", inputmode: "decimal", placeholder: "cost" });
+    row.remove = el("button", { type: "button", class: "quiet", onclick: () => this.remove(row) }, "×");
+    row.error = el("p", { class: "error", hidden: true });
+    row.node = el("li", {}, row.label, row.cost, row.remove, row.error);
+    this.rows.splice(after + 1, 0, row);
+    this.draw();
+    return row;
+  }
+
+  draw() {
+    this.rows.forEach((row, k) => {
+      row.error.id = `arms-error-${k}`;
+      row.label.setAttribute("aria-label", `Arm ${k + 1}`);
+      row.cost.setAttribute("aria-label", `Cost of a sample of arm ${k + 1}`);
+      row.remove.setAttribute("aria-label", `Remove arm ${k + 1}`);
+      row.remove.disabled = this.rows.length < 2;
+      row.cost.hidden = !this.costly.checked;
+    });
+    this.rows.forEach(
+      (row, k) =>
+        this.box.children[k] !== row.node && this.box.insertBefore(row.node, this.box.children[k] ?? null),
+    );
+    this.changed();
+  }
+
+  press(event, row) {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    const place = this.rows.indexOf(row);
+    (this.rows[place + 1] ?? this.add()).label.focus();
+  }
+
+  paste(event, row) {
+    const lines = event.clipboardData
+      .getData("text")
+      .split(/\r?\n/)
+      .map((each) => each.trim())
+      .filter(Boolean);
+    if (lines.length < 2) return;
+    event.preventDefault();
+    const place = this.rows.indexOf(row);
+    row.label.value = lines[0];
+    lines.slice(1).forEach((line, k) => this.add(line, place + k));
+  }
+
+  remove(row) {
+    const place = this.rows.indexOf(row);
+    this.rows.splice(place, 1);
+    row.node.remove();
+    this.draw();
+    this.rows[Math.min(place, this.rows.length - 1)].label.focus();
+  }
+
+  /** Rows that say something. */
+  get used() {
+    return this.rows.filter((row) => row.label.value.trim() !== "");
+  }
+
+  read() {
+    return this.used.map((row) => row.label.value.trim());
+  }
+
+  costs() {
+    return this.costly.checked ? this.used.map((row) => number(row.cost.value) ?? null) : undefined;
+  }
+
+  clear() {
+    this.complain("arms", "");
+  }
+
+  /** Say what is wrong with ``arms``, ``arms[2]`` or ``costs[1]``; returns where. */
+  complain(name, text) {
+    this.rows.forEach((row) => [row.label, row.cost].forEach((input) => complain(input, row.error, "", "")));
+    say(this.error, "");
+    this.error.hidden = true;
+    const place = /\[(\d+)\]/.exec(name);
+    const row = place && this.used[Number(place[1])];
+    if (text && row) {
+      const input = name.startsWith("costs") ? row.cost : row.label;
+      complain(input, row.error, "", text);
+      return input;
+    }
+    say(this.error, text);
+    this.error.hidden = !text;
+    return this.rows[0].label;
+  }
+}

@@ -1,0 +1,105 @@
+// Where a campaign stands: the answer, how far the evidence has come, and the numbers that matter.
+
+import { brief, count, el, exact, Meter, NONE, percent, plural, say } from "./dom.js";
+
+export class Hero {
+  constructor() {
+    this.kind = el("p", { class: "hero-kind" });
+    this.text = el("p", { class: "hero-text" });
+    this.meter = new Meter();
+    this.remark = el("p", { class: "hint" });
+    this.stats = ["evidence", "samples", "needed", "pending", "costs"].map((key) => new Stat(key));
+    const answer = el("div", { class: "hero-answer" }, this.kind, this.text, this.meter.node, this.remark);
+    const stats = el(
+      "dl",
+      { class: "stats" },
+      this.stats.map((each) => each.node),
+    );
+    this.node = el(
+      "section",
+      { class: "hero", "aria-label": "Where it stands", hidden: true },
+      answer,
+      stats,
+    );
+  }
+
+  update({ status, remaining }) {
+    const { decision } = status;
+    this.node.hidden = false;
+    this.node.classList.toggle("decided", decision !== null);
+    const leading = status.leading === null ? "No answer yet" : "Leading, not decided";
+    say(this.kind, decision ? "Decided" : leading);
+    say(this.text, decision?.text ?? status.leading ?? "Every arm needs a sample first");
+    say(this.remark, remark(status));
+    this.meter.update(status.evidence, status.threshold);
+    const found = [
+      evidence(status),
+      ["Samples", count(status.samples), budget(status)],
+      decision ? risk(status) : needed(remaining),
+      ["Under way", count(status.pending), pending(status)],
+      costs(status),
+    ];
+    this.stats.forEach((each, k) => each.update(found[k]));
+  }
+}
+
+class Stat {
+  constructor(key) {
+    [this.name, this.value, this.unit] = [el("dt"), el("b"), el("span")];
+    this.node = el("div", { "data-stat": key }, this.name, el("dd", {}, this.value, this.unit));
+  }
+
+  update(found) {
+    this.node.hidden = !found;
+    [this.name, this.value, this.unit].forEach((node, k) => say(node, found?.[k]));
+  }
+}
+
+function evidence({ evidence: found, threshold }) {
+  if (found === null) return ["Evidence", NONE, "once every arm has a sample"];
+  const share = percent(Math.max(0, Math.min(1, found / threshold)));
+  return ["Evidence", exact(found), `of ${exact(threshold)}, ${share}`];
+}
+
+const budget = (status) => (status.budget === null ? "no budget" : `of at most ${count(status.budget)}`);
+
+function risk(status) {
+  return [
+    "Risk",
+    brief(status.delta),
+    status.proven ? "of a wrong answer, at most" : "was asked for, but is not proven",
+  ];
+}
+
+function needed(remaining) {
+  if (remaining === null) return ["Still needed", NONE, "not known yet"];
+  // two digits are all that such an estimate has
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(remaining, 1))) - 1);
+  const rounded = Math.ceil(remaining / power) * power;
+  return ["Still needed", `≈ ${count(rounded)}`, "samples, if the means stay as they are"];
+}
+
+function pending(status) {
+  if (!status.decision) return "asked, not told";
+  return status.pending ? "their tells will be late" : "nothing is missing";
+}
+
+function costs({ arms }) {
+  if (arms[0].cost === null) return null;
+  return ["Costs", brief(arms.reduce((sum, arm) => sum + arm.cost, 0)), "so far"];
+}
+
+function remark(status) {
+  const { decision, delta, proven, pursued, leading } = status;
+  const doubt = proven ? "" : " This threshold is not proven.";
+  if (decision) {
+    const crossed = `The evidence crossed the threshold after ${plural(decision.samples, "sample")}, at event ${count(decision.number)}.`;
+    return proven
+      ? `${crossed} Campaigns like this end with a wrong answer with probability ${brief(delta)} at most.`
+      : crossed + doubt;
+  }
+  if (status.state === "budget spent")
+    return `The budget is spent and the evidence is not enough: there is no decision.${doubt}`;
+  if (pursued !== null && pursued !== leading) return `Pursued at the moment: ${pursued}.${doubt}`;
+  return `It may be watched at any time: looking does not spoil the guarantee.${doubt}`;
+}

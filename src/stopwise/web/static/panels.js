@@ -1,0 +1,282 @@
+// The parts of a campaign's page. Each is made once, and kept up to date by ``update``.
+
+import { now } from "./api.js";
+import { EvidenceChart, interval, means, pursuit, shares } from "./charts.js";
+import {
+  brief,
+  clock,
+  count,
+  el,
+  exact,
+  folded,
+  NONE,
+  percent,
+  plural,
+  put,
+  say,
+  span,
+  svg,
+  Table,
+} from "./dom.js";
+
+export const kindOf = (given) => (typeof given === "string" ? given.split(":")[0] : given.kind);
+
+export function card(title, ...parts) {
+  const id = `card-${title.toLowerCase().replace(/\W+/g, "-")}`;
+  return el("section", { class: "card", "aria-labelledby": id }, el("h2", { id }, title), parts);
+}
+
+/** A text that may be long, on two lines at most. */
+const clamp = (text) => el("span", { class: "clamp", title: text }, text);
+
+export const hint = (...text) => el("p", { class: "hint" }, text);
+
+/** Evidence against threshold over the samples. */
+export class EvidencePanel {
+  constructor() {
+    this.chart = new EvidenceChart();
+    this.empty = hint("The curve starts when every arm has a sample.");
+    const header = ["samples", "evidence", "threshold"];
+    const numbers = new Table("Evidence and threshold by samples", header, [0, 1, 2]);
+    this.data = folded("The numbers", numbers, () => {
+      const { samples, evidence, threshold } = this.series;
+      return samples.map((each, k) => [count(each), exact(evidence[k]), exact(threshold[k])]).reverse();
+    });
+    this.node = card(
+      "Evidence against the threshold",
+      hint("The very statistic that stops: once it reaches the threshold, the answer stands."),
+      this.chart.node,
+      this.empty,
+      this.data.node,
+    );
+  }
+
+  update({ series, status }) {
+    this.series = series;
+    const known = series.samples.length > 0;
+    this.chart.node.hidden = !known;
+    this.empty.hidden = known;
+    this.data.node.hidden = !known;
+    this.chart.update(series, status.decision);
+    this.data.draw();
+  }
+}
+
+const KEY = {
+  share: () => svg("rect", { class: "share", y: 1, width: 16, height: 10, rx: 2 }),
+  weight: () => svg("line", { class: "weight", x1: 8, x2: 8, y1: 0, y2: 12 }),
+};
+const key = (name, text) =>
+  el("span", {}, svg("svg", { width: 16, height: 12, "aria-hidden": "true" }, KEY[name]()), text);
+
+const SHARES = ["arm", "samples", "share", "oracle weight"];
+
+/** Means with intervals, and shares beside oracle weights. */
+export class ArmsPanel {
+  constructor() {
+    this.means = el("div", {});
+    this.shares = el("div", {});
+    this.about = hint();
+    this.legend = el(
+      "p",
+      { class: "hint legend" },
+      key("share", "share of the samples"),
+      key("weight", "oracle weight at the current means"),
+    );
+    const first = new Table("Means with intervals", ["arm", "samples", "mean", "interval"], [1, 2, 3]);
+    this.first = folded("The numbers", first, () => this.meansRows());
+    this.table = new Table("Shares and oracle weights", SHARES, [1, 2, 3, 4]);
+    this.second = folded("The numbers", this.table, () => this.sharesRows());
+    this.node = el(
+      "div",
+      { class: "pair" },
+      card("Means", this.about, this.means, this.first.node),
+      card("Where samples go", this.legend, this.shares, this.second.node),
+    );
+  }
+
+  meansRows() {
+    return this.page.arms.map((arm) => [
+      clamp(arm.label),
+      count(arm.samples),
+      brief(arm.mean),
+      interval(arm),
+    ]);
+  }
+
+  sharesRows() {
+    const { arms, status } = this.page;
+    const costly = status.arms[0].cost !== null;
+    this.table.head(costly ? [...SHARES, "cost"] : SHARES);
+    return arms.map((arm, k) => {
+      const cost = costly ? [brief(status.arms[k].cost)] : [];
+      return [clamp(arm.label), count(arm.samples), percent(arm.share), percent(arm.weight), ...cost];
+    });
+  }
+
+  update(page) {
+    this.page = page;
+    const { question, delta } = page.spec;
+    const level =
+      typeof question === "object" && Number.isFinite(question.threshold) ? question.threshold : null;
+    const answer =
+      kindOf(question) === "best-arm" && page.status.decision ? page.status.decision.answer : null;
+    say(
+      this.about,
+      `Intervals hold for all arms and at all times together, with probability ${brief(1 - delta)}.${level === null ? "" : ` The dashed line is the threshold ${brief(level)}.`}`,
+    );
+    put(this.means, means(page.arms, level, answer));
+    put(this.shares, shares(page.arms));
+    this.first.draw();
+    this.second.draw();
+  }
+}
+
+const REASONS = {
+  "sticky-track-and-stop":
+    "Sticky Track-and-Stop keeps to the first answer, in a fixed order, that may still be the one that is easiest to prove. It changes only when the data rule that out, so it may differ from the answer that leads.",
+  "track-and-stop":
+    "Track-and-Stop pursues the answer that the means favour at the moment. It changes when another one is ahead.",
+  "fixed-weights": "With fixed weights no answer steers the samples: this is the one that the means favour.",
+  uniform: "Uniform sampling is not steered by an answer: this is the one that the means favour.",
+};
+
+/** The pursued answer over time, and why. */
+export class PursuitPanel {
+  constructor() {
+    this.reason = hint();
+    this.plot = el("div", {});
+    const header = ["from sample", "event", "pursued answer"];
+    const table = new Table("Changes of the pursued answer", header, [0, 1]);
+    this.data = folded("All changes", table, () =>
+      [...this.changes].reverse().map((each) => [count(each.samples), count(each.event), each.answer]),
+    );
+    this.node = card("Pursued answer", this.reason, this.plot, this.data.node);
+  }
+
+  update({ changes, status, spec }) {
+    this.changes = changes;
+    say(this.reason, REASONS[kindOf(spec.strategy)] ?? "");
+    put(
+      this.plot,
+      changes.length
+        ? pursuit(changes, status.samples)
+        : hint("Every arm is sampled once before an answer is pursued."),
+    );
+    this.data.node.hidden = !changes.length;
+    this.data.draw();
+  }
+}
+
+/** The service's own account, in plain words. */
+export class WordsPanel {
+  constructor(ask) {
+    this.list = el("ul", { class: "words" });
+    this.button = el("button", { type: "button", class: "plain", hidden: true, onclick: ask }, "Explain now");
+    this.node = card("In plain words", this.list, this.button);
+  }
+
+  update(found) {
+    const lines = found.text.split("\n").slice(1); // the first line is in the title
+    put(
+      this.list,
+      lines.map((line) =>
+        el(
+          "li",
+          line.startsWith("warning") ? { class: "warned" } : {},
+          line[0].toUpperCase() + line.slice(1),
+        ),
+      ),
+    );
+  }
+
+  fail(error) {
+    put(this.list, el("li", {}, `No explanation: ${error.message}`));
+  }
+}
+
+/** Samples under way, and how often they come to nothing. */
+export class PendingPanel {
+  constructor() {
+    this.none = hint("No sample is under way.");
+    this.leases = new Table("Samples under way", ["arm", "due", "ticket"]);
+    this.more = hint();
+    this.warning = el("p", { class: "warned", hidden: true });
+    this.losses = new Table("Losses by arm", ["arm", "asks", "lost", "rate"], [1, 2, 3]);
+    const lost = [el("h3", {}, "Asks that came to nothing"), this.warning, this.losses.node];
+    this.node = card("Under way", this.none, this.leases.node, this.more, lost);
+  }
+
+  update({ leases, lost, status, spec }) {
+    this.labels = spec.arms;
+    this.waiting = [...leases].sort((a, b) => a.deadline - b.deadline);
+    this.none.hidden = leases.length > 0;
+    this.leases.node.hidden = !leases.length;
+    const more = status.pending - leases.length;
+    say(this.more, `${count(more)} more are under way.`);
+    this.more.hidden = more <= 0;
+    this.tick();
+    const rate = (gone, all) => (all ? percent(gone / all) : NONE);
+    this.losses.update(
+      lost.map(([gone, all], k) => [clamp(spec.arms[k]), count(all), count(gone), rate(gone, all)]),
+    );
+  }
+
+  /** Time goes by, with news or without. */
+  tick() {
+    this.leases.update(
+      (this.waiting ?? []).map((each) => [
+        clamp(this.labels[each.arm]),
+        due(each.deadline),
+        el("code", { class: "clock" }, each.token),
+      ]),
+    );
+  }
+
+  warn(text) {
+    say(this.warning, text);
+    this.warning.hidden = !text;
+  }
+}
+
+function due(deadline) {
+  const left = deadline - now();
+  if (left >= 0) return el("span", { class: "clock" }, `in ${span(left)}`);
+  return el("span", { class: "overdue" }, `overdue by ${span(left)}`);
+}
+
+/** The last events. */
+export class LedgerPanel {
+  constructor() {
+    this.about = hint();
+    this.table = new Table("The last events", ["event", "time", "what", "arm", "value"], [0, 4]);
+    this.node = card("Ledger", el("div", { class: "tight ledger" }, this.about, this.table.node));
+    this.node.classList.add("ledger-card");
+  }
+
+  update({ ledger, last, spec }) {
+    const all = last <= ledger.length;
+    const shown = all
+      ? "Every event so far"
+      : `The last ${ledger.length} of ${plural(last, "event")}; the export has all`;
+    say(this.about, `${shown}. Late events came after the decision and do not count.`);
+    this.table.update(
+      ledger.map((event) => [
+        count(event.number),
+        el("span", { class: "clock" }, clock(event.time)),
+        [
+          el("span", { class: `verb ${event.kind}` }, event.kind),
+          event.late ? el("span", { class: "tag late" }, "late") : null,
+        ],
+        event.arm === null ? NONE : clamp(spec.arms[event.arm]),
+        valueOf(event),
+      ]),
+    );
+  }
+}
+
+function valueOf(event) {
+  if (event.kind === "asked") return event.value === null ? NONE : `≤ ${span(event.value)}`;
+  if (event.kind === "released") return event.note ? clamp(event.note) : NONE;
+  return event.kind === "decided" ? `evidence ${exact(event.value)}` : brief(event.value);
+}
