@@ -393,19 +393,27 @@ def test_figure_5_is_measured(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_figure_5_as_users_get_it(tmp_path: Path) -> None:
-    """The defect of D-tracking at e^-6000, 200 runs: standard errors of 0.007 and 0.001."""
+    """The defect of D-tracking at e^-6000, 200 runs of each.
+
+    This seed gives D 1.025 +- 0.005, C 1.008 +- 0.001 and fixed weights 1.007 +- 0.001; 800 runs of
+    D-tracking with another seed gave 1.035 +- 0.003.
+    """
     given = Setting(tmp_path, figure5.DEFAULT, seed=2019, progress=False)
     thinning = {figure5.BOTH: {6000.0: figure5.THINNING[figure5.BOTH][6000.0]}}
     measured = figure5.measure(given, thinning)
-    shown = figure5.info(measured)
-    ratios = {
-        name: shown.ratio(figure5.Cell(figure5.BOTH, name, 6000.0))
+    gap = figure5.slower(measured, 6000.0)
+    assert gap.standard_error is not None
+    assert gap.value > 3.0 * gap.standard_error
+    d, c, fixed = (
+        figure5.info(measured).ratio(figure5.Cell(figure5.BOTH, name, 6000.0))
         for name in (figure5.D, figure5.C, figure5.FIXED)
-    }
-    assert all(ratio is not None for ratio in ratios.values())
-    assert ratios[figure5.D].value > 1.03  # type: ignore[union-attr]
-    assert ratios[figure5.C].value < 1.02  # type: ignore[union-attr]
-    assert ratios[figure5.FIXED].value < 1.02  # type: ignore[union-attr]
+    )
+    assert d is not None
+    assert c is not None
+    assert fixed is not None
+    assert c.value < 1.02
+    assert fixed.value < 1.02
+    assert 1.01 < d.value < 1.06
 
 
 # ----- thresholds for tiny deltas
