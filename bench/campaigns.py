@@ -1,0 +1,305 @@
+"""What durability costs a campaign, each against a limit: ratios within one run.
+
+The yardstick is a bare loop of commits, one small row each, with the same driver and settings and as
+many processes; an ask and its tell are two commits. Things that are compared take turns, and the best
+turn of each counts. PostgreSQL is a temporary server of its own (left out where none is installed).
+The report never fails: it says which limits are met. Measurements run in processes of their own: the
+other reports register a family, which switches the cache on disk off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+TURNS = 3
+SECONDS = 1.5  # that a turn lasts
+MANY = 16
+EVENTS = 1_000_000
+ROW = "INSERT INTO raw (token, arm, value, time) VALUES ({0}, {0}, {0}, {0})"
+TABLE = "CREATE TABLE IF NOT EXISTS raw (token TEXT, arm INTEGER, value FLOAT, time FLOAT)"
+Work = Callable[[float], int]  # works until this moment, and says how often it did
+
+
+def coins(arms: int) -> dict[str, Any]:
+    """A question that a bench does not decide."""
+    labels = [f"arm {k}" for k in range(arms)]
+    return {"question": "best-arm", "arms": labels, "family": "bernoulli", "delta": 1e-300}
+
+
+# --------------------------------------------------------------------------- how many a second
+
+
+def in_processes(count: int, prepare: Callable[[], Work]) -> float:
+    """How often so many processes do their work in a second, all together."""
+    ends, pids = [], []
+    start = time.time() + 0.3 + 0.05 * count
+    for _ in range(count):
+        out, into = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            work = prepare()
+            time.sleep(max(0.0, start - time.time()))
+            os.write(into, str(work(start + SECONDS)).encode())
+            os._exit(0)
+        os.close(into)
+        ends.append(out)
+        pids.append(pid)
+    total = 0
+    for out, pid in zip(ends, pids, strict=True):
+        with os.fdopen(out) as file:
+            total += int(file.read() or 0)
+        os.waitpid(pid, 0)
+    return total / SECONDS
+
+
+def raw_sqlite(path: Path) -> Work:
+    """Commits of one row each, with a campaign's settings."""
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {setting}")
+    connection.execute(TABLE)
+
+    def work(end: float) -> int:
+        done = 0
+        while time.time() < end:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(ROW.format("?"), ("x" * 22, 1, 0.5, time.time()))
+            connection.execute("COMMIT")
+            done += 1
+        return done
+
+    return work
+
+
+def raw_postgresql(address: str) -> Work:
+    """The same on a server."""
+    import psycopg
+
+    connection = psycopg.connect(address.replace("+psycopg", ""))
+    row = ROW.format("%s").encode()
+
+    def work(end: float) -> int:
+        done = 0
+        while time.time() < end:
+            connection.execute(row, ("x" * 22, 1, 0.5, time.time()))
+            connection.commit()
+            done += 1
+        return done
+
+    return work
+
+
+def pairs(address: str) -> Work:
+    """Asks and tells: two commits each."""
+    from stopwise.campaign import Campaign
+
+    campaign = Campaign.open("bench", address)
+
+    def work(end: float) -> int:
+        done = 0
+        while time.time() < end:
+            (ticket,) = campaign.ask()
+            campaign.tell(ticket.token, float(time.time_ns() // 1000 % 2))
+            done += 1
+        return done
+
+    return work
+
+
+def rates(kind: str, folder: Path) -> list[dict[str, Any]]:
+    """Commits a second, raw and by campaigns, for one process and for many."""
+    from stopwise.campaign import Campaign
+
+    if kind == "SQLite":
+        address, raw = f"sqlite:///{folder}/bench.db", lambda: raw_sqlite(folder / "raw.db")
+        raw_sqlite(folder / "raw.db")
+    else:
+        sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+        from postgres import Server
+
+        server = Server()
+        address, raw = server.fresh(), lambda: raw_postgresql(address)
+        with server.connect(address.rsplit("/", 1)[1]) as connection:
+            connection.execute(TABLE.encode())
+    Campaign.create(coins(10), address, "bench")._store.close()
+    found = []
+    for count in (1, MANY):
+        bare, ours = [], []
+        for _ in range(TURNS):
+            bare.append(in_processes(count, raw))
+            ours.append(in_processes(count, lambda: pairs(address)))
+        ratio = 2.0 * max(ours) / max(bare)
+        name = f"{kind}, {count} process{'es' if count > 1 else ''}: durable asks and tells"
+        said = f"{max(ours):.0f} pairs/s beside {max(bare):.0f} raw commits/s; of the raw rate"
+        found.append({"name": f"{name}, {said}", "measured": ratio, "limit": 0.5, "at_least": True})
+    return found
+
+
+# ------------------------------------------------------------------------------- how long one takes
+
+
+def waits(arms: int, limit: float, folder: Path) -> list[dict[str, Any]]:
+    """The median ask beside the median commit of the same process."""
+    from stopwise.campaign import Campaign
+
+    work = raw_sqlite(folder / "raw.db")
+    campaign = Campaign.create(coins(arms), folder / f"{arms}.db", "bench")
+    with campaign.together():
+        for k in range(arms):
+            for turn in range(20):
+                campaign.record(k, float((turn * 7 + k * k) % 20 < 4 + 8 * k / arms))
+    asks, tells, commits = [], [], []
+    for turn in range(60):
+        start = time.perf_counter()
+        (ticket,) = campaign.ask()
+        asked = time.perf_counter()
+        campaign.tell(ticket.token, float(turn % 2))
+        told = time.perf_counter()
+        work(time.time() + 1e-9)
+        asks.append(asked - start)
+        tells.append(told - asked)
+        commits.append(time.perf_counter() - told)
+    ask, tell, commit = (1e3 * median(each) for each in (asks, tells, commits))
+    name = f"ask with {arms:,} arms, less one commit (ask {ask:.3g}, tell {tell:.3g}, "
+    return [{"name": f"{name}commit {commit:.3g} ms)", "measured": ask - commit, "limit": limit,
+             "unit": " ms"}]  # fmt: skip
+
+
+def long_record(folder: Path) -> None:
+    """A campaign of a million events, written by SQL: a simulated run that does not decide."""
+    import numpy as np
+
+    import stopwise as sw
+    from stopwise.campaign import Campaign, Session
+    from stopwise.engine import live
+
+    campaign = Campaign.create(coins(10), folder / "long.db", "bench")
+    rounds = EVENTS // 2
+    run = sw.run(
+        sw.BestArm(10), sw.TrackAndStop(), np.linspace(0.3, 0.5, 10), sw.Bernoulli(), 1e-300,
+        seed=1, max_rounds=rounds, trace=True,
+    )  # fmt: skip
+    assert run.trace is not None
+    arms, samples = run.trace.arms, run.trace.samples
+    kinds = np.tile([live.ASKED, live.TOLD], rounds)
+    session = Session(campaign.spec.plan)
+    session.replay(kinds, np.repeat(arms, 2), np.repeat(samples, 2), np.ones(EVENTS, dtype=int))
+    rows: list[tuple[Any, ...]] = []
+    for place, (arm, sample) in enumerate(zip(arms.tolist(), samples.tolist(), strict=True)):
+        token = f"{place:022}"
+        rows.append((1, 2 * place + 1, "asked", token, arm, 60.0, 1.0 * place, False, ""))
+        rows.append((1, 2 * place + 2, "told", token, arm, sample, 1.0 * place, False, ""))
+    campaign._store.close()
+    connection = sqlite3.connect(folder / "long.db")
+    holes = ", ".join("?" * len(rows[0]))
+    connection.executemany(f"INSERT INTO stopwise_events VALUES ({holes})", rows)
+    connection.execute(
+        "UPDATE stopwise_campaigns SET last = ?, state = ?", (EVENTS, session.dump())
+    )
+    connection.commit()
+    connection.close()
+
+
+OPEN = """
+import time
+start = time.perf_counter()
+from stopwise.campaign import Campaign
+status = Campaign.open("bench", {path!r}).status()
+assert status.samples == {samples}, status
+print(time.perf_counter() - start)
+"""
+
+
+def openings(folder: Path) -> list[dict[str, Any]]:
+    """Campaign.open and status in a new process, with the stored state and without."""
+    long_record(folder)
+    code = OPEN.format(path=f"sqlite:///{folder}/long.db", samples=EVENTS // 2)
+    found = []
+    for name in ("with its state", "without: compiled replay"):
+        times = [float(output(sys.executable, "-c", code)) for _ in range(3)]
+        found.append({"name": f"{EVENTS:,} events open, {name}", "measured": min(times[1:]),
+                      "limit": 5.0, "unit": " s"})  # fmt: skip
+        connection = sqlite3.connect(folder / "long.db")
+        connection.execute("UPDATE stopwise_campaigns SET state = NULL")
+        connection.commit()
+        connection.close()
+    return found
+
+
+def starts(folder: Path) -> list[dict[str, Any]]:
+    """Importing the package, and the command's help."""
+    program = shutil.which("stopwise", path=str(Path(sys.executable).parent)) or "stopwise"
+    commands = {
+        "bare": (sys.executable, "-c", "pass"),
+        "import": (sys.executable, "-c", "import stopwise"),
+        "help": (program, "--help"),
+    }
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(9):
+        for name, command in commands.items():
+            start = time.perf_counter()
+            output(*command)
+            times[name].append(1e3 * (time.perf_counter() - start))
+    bare, imported, helped = (median(times[name]) for name in commands)
+    return [
+        {"name": "import stopwise, above bare Python", "measured": imported - bare, "limit": 150,
+         "unit": " ms"},
+        {"name": "stopwise --help", "measured": helped, "limit": 300, "unit": " ms"},
+    ]  # fmt: skip
+
+
+def output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+PARTS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
+    "sqlite": lambda folder: rates("SQLite", folder),
+    "postgresql": lambda folder: rates("PostgreSQL", folder),
+    "few arms": lambda folder: waits(10, 5.0, folder),
+    "many arms": lambda folder: waits(1000, 50.0, folder),
+    "long": openings,
+    "start": starts,
+}
+
+
+def main() -> None:
+    """Measure every part in a process of its own, and print the report."""
+    from engine import machine
+    from oracles import Row, limited, show
+
+    rows = [machine()]
+    for part in sys.argv[1:] or PARTS:
+        done = subprocess.run(
+            [sys.executable, __file__, "--part", part], stdout=subprocess.PIPE, text=True
+        )
+        if done.returncode != 0:
+            rows.append(Row(part, "could not be measured"))
+            continue
+        for each in json.loads(done.stdout.splitlines()[-1]):
+            if each.pop("at_least", False):
+                measured, limit = each["measured"], each["limit"]
+                rows.append(
+                    Row(each["name"], f"{measured:.3g}", f">= {limit:g}", measured >= limit)
+                )
+            else:
+                rows.append(limited(each["name"], each["measured"], each["limit"], each["unit"]))
+    show(rows)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--part"]:
+        with tempfile.TemporaryDirectory() as place:
+            print(json.dumps(PARTS[sys.argv[2]](Path(place))))
+    else:
+        main()
