@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export MPLBACKEND := Agg
 
-.PHONY: setup demo test test-all check format bench docs clean
+.PHONY: setup demo test test-all check format bench openapi docs clean
 
 setup: $(VENV)/.ready
 
@@ -41,6 +41,11 @@ bench: setup
 	$(BIN)/python bench/oracles.py
 	$(BIN)/python bench/engine.py
 	$(BIN)/python bench/studies.py
+	$(BIN)/python bench/campaigns.py
+	$(BIN)/python bench/service.py
+
+openapi: setup
+	$(BIN)/python -c 'from stopwise.web.app import contract; print(contract(), end="")' > docs/openapi.json
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

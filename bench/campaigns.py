@@ -273,27 +273,29 @@ PARTS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
 }
 
 
-def main() -> None:
-    """Measure every part in a process of its own, and print the report."""
+def report(script: str, parts: list[str]) -> None:
+    """Measure every part in a process of its own, and print the table."""
     from engine import machine
     from oracles import Row, limited, show
 
     rows = [machine()]
-    for part in sys.argv[1:] or PARTS:
+    for part in parts:
         done = subprocess.run(
-            [sys.executable, __file__, "--part", part], stdout=subprocess.PIPE, text=True
+            [sys.executable, script, "--part", part], stdout=subprocess.PIPE, text=True
         )
         if done.returncode != 0:
-            rows.append(Row(part, "could not be measured"))
+            rows.append(Row(part, "could not be measured", "", False))
             continue
         for each in json.loads(done.stdout.splitlines()[-1]):
-            if each.pop("at_least", False):
-                measured, limit = each["measured"], each["limit"]
-                rows.append(
-                    Row(each["name"], f"{measured:.3g}", f">= {limit:g}", measured >= limit)
-                )
+            name, measured, unit = each["name"], each["measured"], each.get("unit", "")
+            limit = each.get("limit")
+            if limit is None:
+                rows.append(Row(name, f"{measured:.4g}{unit}"))
+            elif each.get("at_least"):
+                shown = f"{measured:.3g}{unit}"
+                rows.append(Row(name, shown, f">= {limit:g}{unit}", measured >= limit))
             else:
-                rows.append(limited(each["name"], each["measured"], each["limit"], each["unit"]))
+                rows.append(limited(name, measured, limit, unit))
     show(rows)
 
 
@@ -302,4 +304,4 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as place:
             print(json.dumps(PARTS[sys.argv[2]](Path(place))))
     else:
-        main()
+        report(__file__, sys.argv[1:] or list(PARTS))

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
-import signal
-import subprocess
-import sys
-import threading
+import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -31,6 +27,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+import serving
+
 AXE = Path(__file__).parent / "assets" / "axe.min.js"
 PATIENCE = 120.0  # seconds: code for a new kind of question may have to be compiled
 FLAGS = (
@@ -41,38 +39,12 @@ FLAGS = (
 )
 
 
-class Service:
-    """``stopwise serve`` in a process of its own."""
+class Service(serving.Service):
+    """``stopwise serve`` in a process of its own, and requests as workers make them."""
 
     def __init__(self, storage: str, port: int = 0) -> None:
-        self.storage = storage
-        command = [sys.executable, "-m", "stopwise.cli.main", "serve", storage]
-        command += ["--port", str(port), "--log-level", "warning"]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stderr is not None
-        line = self.process.stderr.readline()
-        found = re.search(r" at (http://\S+:(\d+))", line)
-        assert found, line + (self.process.stderr.read() if self.process.poll() else "")
-        self.address, self.port = found[1], int(found[2])
-        self.lines: list[str] = []
-        threading.Thread(target=self._listen, daemon=True).start()
-        self._wait()
-
-    def _listen(self) -> None:
-        assert self.process.stderr is not None
-        self.lines.extend(self.process.stderr)
-
-    def _wait(self) -> None:
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            try:
-                self.call("/ready")
-                return
-            except urllib.error.URLError:
-                time.sleep(0.05)
-        raise AssertionError("the service does not start")
+        folder = Path(tempfile.gettempdir())
+        super().__init__(storage, folder, "--log-level", "warning", port=port)
 
     def call(self, path: str, body: Any = None, token: str | None = None) -> Any:
         """A request, as workers make it."""
@@ -80,7 +52,7 @@ class Service:
         if token:
             headers["authorization"] = f"Bearer {token}"
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + path, data, headers)
+        request = urllib.request.Request(self.url + path, data, headers)
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
 
@@ -107,11 +79,6 @@ class Service:
                 return True
             time.sleep(pause)
         return False
-
-    def stop(self, how: int = signal.SIGTERM) -> None:
-        """End it, gracefully or not; whoever watches need not be waited for."""
-        self.process.send_signal(how)
-        self.process.wait(PATIENCE)
 
     def __enter__(self) -> Service:
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -51,7 +50,7 @@ def opened(chromium: Browser, service: Service) -> Iterator[Opener]:
     """New windows, each with an empty profile; all are checked at the end."""
     made: list[tuple[Any, Window, bool]] = []
 
-    def window(address: str = service.address, strict: bool = True, **options: Any) -> Window:
+    def window(address: str = service.url, strict: bool = True, **options: Any) -> Window:
         context = chromium.new_context(**options)
         made.append((context, Window(context, address), strict))
         return made[-1][1]
@@ -265,11 +264,11 @@ def test_the_service_goes_and_comes_back(tmp_path: Path, opened: Opener) -> None
     with Service(storage) as first:
         first.create("patient", arms=["a", "b"])
         first.work("patient", lambda _, arm: float(arm), 3)
-        window = opened(first.address, strict=False)
+        window = opened(first.url, strict=False)
         page = window.page
         window.open("#/campaign/patient")
         expect(page.locator(".line")).to_have_text("live")
-        first.stop(signal.SIGKILL)
+        first.kill()
     expect(page.locator("#away")).to_contain_text("The service does not answer.")
     expect(page.locator(".line")).to_have_text("reconnecting")
     with Service(storage, first.port) as second:
@@ -286,7 +285,7 @@ def test_a_closed_service_asks_for_a_token(tmp_path: Path, opened: Opener) -> No
     storage = f"sqlite:///{tmp_path}/store.db"
     reader = Tokens(Store(storage)).create("reader", "read")
     with Service(storage) as closed:
-        window = opened(closed.address, strict=False)
+        window = opened(closed.url, strict=False)
         page = window.page
         window.open("")
         dialog = page.get_by_role("dialog", name="A token, please")

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import stopwise as sw
+from postgres import Server, server  # noqa: F401
 from serving import SCRIPT, Service, serving, until
 from stopwise.campaign.store import Store
 from stopwise.web.tokens import Tokens
@@ -75,7 +76,9 @@ def decide(campaign: Any, seed: int) -> int:
         return told
 
 
-def test_the_whole_contract_through_the_client(client: sw.Client, service: Service) -> None:
+def test_the_whole_contract_through_the_client(
+    client: sw.Client, service: Service, tmp_path: Path
+) -> None:
     campaign = client.create(SPEC, "whole contract")
     assert client.create(SPEC, "whole contract").name == "whole contract"
     with pytest.raises(sw.CampaignExists):
@@ -97,13 +100,16 @@ def test_the_whole_contract_through_the_client(client: sw.Client, service: Servi
     late = campaign.tell(third.token, 0)
     assert late is not None
     assert late.late
-    assert campaign.verify()["agrees"]
-    assert campaign.recommend()["proven"]
-    assert "pursued" in campaign.explain()["text"]
+    assert campaign.verify().agrees
+    assert campaign.recommend().proven
+    assert "pursued" in campaign.explain().text
     local = sw.Campaign.open("whole contract", service.storage)
     assert local.events() == campaign.events()
     assert local.decision == decision
-    assert client.open("whole contract").status()["decision"]["number"] == decision.number
+    for read in ("status", "recommend", "explain", "verify"):
+        assert getattr(campaign, read)() == getattr(local, read)()
+    exports = [each.export(tmp_path / f"{type(each).__name__}.csv") for each in (campaign, local)]
+    assert exports[0].read_bytes() == exports[1].read_bytes()
     assert "whole contract" in client.names()
 
 
@@ -348,7 +354,8 @@ def hammer(url: str, seed: int, folder: Path, stop: threading.Event, known: set[
 
 
 def killed_under_load(storage: str, folder: Path, kills: int, workers: int) -> None:
-    spec = {**SPEC, "delta": 1e-12}
+    """Kill the server under its clients; it must be back, and answer, within a second or so."""
+    spec, back = {**SPEC, "delta": 1e-12}, []
     with serving(storage, folder) as service:
         sw.Campaign.create(spec, storage, "load")
         stop, known = threading.Event(), [set[str]() for _ in range(workers)]
@@ -363,17 +370,25 @@ def killed_under_load(storage: str, folder: Path, kills: int, workers: int) -> N
             until(lambda kill=kill: sum(map(len, known)) > 12 * (kill + 1), 60)
             time.sleep(moments.uniform(0.0, 0.2))
             service.kill()
+            start = time.monotonic()
             service.start()
+            send(service, "GET", "/health")
+            back.append(time.monotonic() - start)
         stop.set()
         for thread in threads:
             thread.join(timeout=60)
         assert not any(thread.is_alive() for thread in threads)
-    told = [e.token for e in sw.Campaign.open("load", storage).events() if e.kind == "told"]
-    acknowledged = set().union(*known)
-    assert len(acknowledged) > 10 * kills
+    print(f"\nback after {min(back):.2f} to {max(back):.2f} s")
+    check_record(storage, set().union(*known), 10 * kills)
+
+
+def check_record(storage: str, acknowledged: set[str], least: int) -> None:
+    campaign = sw.Campaign.open("load", storage)
+    told = [event.token for event in campaign.events() if event.kind == "told"]
+    assert len(acknowledged) > least
     assert acknowledged <= set(told), "none is lost"
     assert len(told) == len(set(told)), "none is there twice"
-    assert sw.Campaign.open("load", storage).verify().agrees
+    assert campaign.verify().agrees
 
 
 def test_killed_under_load(tmp_path: Path) -> None:
@@ -383,3 +398,60 @@ def test_killed_under_load(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_25_times_under_8_clients(tmp_path: Path) -> None:
     killed_under_load(f"sqlite:///{tmp_path}/load.db", tmp_path, kills=25, workers=8)
+
+
+@pytest.mark.slow
+def test_killed_25_times_under_8_clients_on_postgresql(server: Server, tmp_path: Path) -> None:  # noqa: F811
+    killed_under_load(server.fresh(), tmp_path, kills=25, workers=8)
+
+
+def test_two_services_on_one_store_agree(server: Server, tmp_path: Path) -> None:  # noqa: F811
+    storage = server.fresh()
+    sw.Campaign.create({**SPEC, "delta": 1e-12}, storage, "load")
+    stop, known = threading.Event(), [set[str]() for _ in range(4)]
+    with serving(storage, tmp_path) as first, serving(storage, tmp_path) as second:
+        urls = [first.url, second.url] * 2
+        threads = [
+            threading.Thread(target=hammer, args=(url, place, tmp_path, stop, mine))
+            for place, (url, mine) in enumerate(zip(urls, known, strict=True))
+        ]
+        for thread in threads:
+            thread.start()
+        until(lambda: all(len(mine) > 25 for mine in known), 60)
+        stop.set()
+        for thread in threads:
+            thread.join(timeout=60)
+        assert not any(thread.is_alive() for thread in threads)
+        for path in ("", "/events", "/verify", "/explain"):
+            answers = [
+                send(each, "GET", f"/api/campaigns/load{path}")[2] for each in (first, second)
+            ]
+            assert answers[0] == answers[1]
+    check_record(storage, set().union(*known), 100)
+
+
+def test_a_store_that_is_away(server: Server, tmp_path: Path) -> None:  # noqa: F811
+    """Clear answers while PostgreSQL is away; the same requests succeed when it is back."""
+    storage = server.fresh()
+    with serving(storage, tmp_path) as service:
+        campaign = sw.Campaign.create(SPEC, storage, "away")
+        (ticket,) = campaign.ask()
+        before = campaign.events()
+        body = json.dumps({"token": ticket.token, "value": 1}).encode()
+        server.kill()
+        for method, path, content in (
+            ("POST", "/api/campaigns/away/tell", body),
+            ("POST", "/api/campaigns/away/ask", b"{}"),
+            ("GET", "/api/campaigns/away", None),
+            ("GET", "/ready", None),
+        ):
+            status, headers, found = send(service, method, path, content, JSON)
+            assert status == 503, found
+            assert "does not answer" in found["message"]
+            assert headers["retry-after"] == "1"
+        assert send(service, "GET", "/health")[0] == 200
+        server.start()
+        assert campaign.events() == before
+        status, _, found = send(service, "POST", "/api/campaigns/away/tell", body, JSON)
+        assert status == 200, found
+        assert campaign.verify().agrees

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stopwise.campaign.events import Decision
+from stopwise.campaign.events import Decision, tuples
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.words import in_words
@@ -90,6 +91,13 @@ class Status:
         found["decision"] = None if self.decision is None else self.decision._asdict()
         return found
 
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Status:
+        """What ``to_dict`` gave, perhaps by way of JSON."""
+        arms = tuple(Arm(**arm) for arm in found["arms"])
+        decision = found["decision"] and Decision.from_dict(found["decision"])
+        return cls(**{**found, "arms": arms, "decision": decision})
+
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells: a line for each arm."""
         header = ["arm", "samples", "mean", "under way"]
@@ -167,6 +175,15 @@ class Recommendation:
     evidence: float
     threshold: float
     proven: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Recommendation:
+        """What ``to_dict`` gave, perhaps by way of JSON."""
+        return cls(**{**found, "answer": tuples(found["answer"])})
 
     @classmethod
     def of(cls, spec: CampaignSpec, session: Session, decision: Decision | None) -> Recommendation:

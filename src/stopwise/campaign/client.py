@@ -13,8 +13,11 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from stopwise.campaign import errors
+from stopwise.campaign.accounts import Recommendation, Status
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
+from stopwise.campaign.explaining import Explanation
 from stopwise.campaign.spool import Spool
+from stopwise.campaign.verifying import Verification
 from stopwise.errors import BadArgument, StopwiseError
 
 AGAIN = (429, 502, 503, 504)  # answers after which trying again helps
@@ -178,27 +181,26 @@ class RemoteCampaign:
         body = {"token": token, "lease": lease}
         return bool(self.client.call("POST", f"{self._path}/heartbeat", body)["done"])
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         """Where the campaign stands."""
-        return dict(self.client.call("GET", self._path))
+        return Status.from_dict(self.client.call("GET", self._path))
 
     @property
     def decision(self) -> Decision | None:
         """The answer, once there is one."""
-        found = self.status()["decision"]
-        return None if found is None else Decision.from_json(json.dumps(found))
+        return self.status().decision
 
-    def recommend(self) -> dict[str, Any]:
-        """What the data favour now."""
-        return dict(self.client.call("GET", f"{self._path}/recommend"))
+    def recommend(self) -> Recommendation:
+        """What the data favour now; proven only if there is a decision."""
+        return Recommendation.from_dict(self.client.call("GET", f"{self._path}/recommend"))
 
-    def explain(self) -> dict[str, Any]:
+    def explain(self) -> Explanation:
         """In plain words, and as numbers."""
-        return dict(self.client.call("GET", f"{self._path}/explain"))
+        return Explanation.from_dict(self.client.call("GET", f"{self._path}/explain"))
 
-    def verify(self) -> dict[str, Any]:
+    def verify(self) -> Verification:
         """Derive everything anew from the events alone."""
-        return dict(self.client.call("GET", f"{self._path}/verify"))
+        return Verification.from_dict(self.client.call("GET", f"{self._path}/verify"))
 
     def events(self, after: int = 0) -> list[Event]:
         """The record, from the first event after this number."""
@@ -209,6 +211,15 @@ class RemoteCampaign:
             found += [Event(**event) for event in more]
             if len(more) < 10_000:
                 return found
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """The record as .csv, .jsonl or .parquet, by the file's ending."""
+        from stopwise.campaign.export import export
+
+        return export(self.events(), [arm.label for arm in self.status().arms], Path(path))
+
+    def _repr_html_(self) -> str:
+        return self.status()._repr_html_()
 
 
 def _number(value: Any) -> float:
@@ -222,7 +233,7 @@ def _refusal(answer: Any, status: int) -> StopwiseError:
     found = answer if isinstance(answer, dict) else {}
     kind, message = found.get("error", "Refused"), found.get("message", f"status {status}")
     if kind == "CampaignDecided" and found.get("decision"):
-        decision = Decision.from_json(json.dumps(found["decision"]))
+        decision = Decision.from_dict(found["decision"])
         return errors.CampaignDecided("", decision, message)
     maker = getattr(errors, str(kind), None)
     if isinstance(maker, type) and issubclass(maker, StopwiseError):

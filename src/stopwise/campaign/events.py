@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 KINDS = ("asked", "told", "recorded", "released", "decided")
@@ -63,10 +64,14 @@ class Decision(NamedTuple):
     @classmethod
     def from_json(cls, text: str) -> Decision:
         """What ``to_json`` wrote."""
-        found = json.loads(text)
-        return cls(**{**found, "answer": _tuples(found["answer"])})
+        return cls.from_dict(json.loads(text))
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Decision:
+        """From plain values, as JSON has them."""
+        return cls(**{**found, "answer": tuples(found["answer"])})
 
 
-def _tuples(value: Any) -> Any:
+def tuples(value: Any) -> Any:
     """JSON has no tuples: lists in answers were tuples."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    return tuple(map(tuples, value)) if isinstance(value, list) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -47,6 +47,14 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Explanation:
+        """What ``to_dict`` gave, perhaps by way of JSON."""
+        lost = {label: tuple(pair) for label, pair in found["lost"].items()}
+        changes = tuple(map(tuple, found["changes"]))
+        weights = tuple(found["weights"])
+        return cls(**{**found, "lost": lost, "changes": changes, "weights": weights})
 
     @classmethod
     def of(

@@ -12,15 +12,15 @@ from stopwise.campaign.store import DEFAULT
 from stopwise.errors import BadArgument
 
 LONGEST_NAME = 200
+FILES = (".db", ".sqlite", ".sqlite3")  # texts that end so are files, not addresses
 
 
 def storage_address(storage: str | PathLike[str] | None = None) -> str:
     """Where campaigns are: as given, or STOPWISE_STORAGE, or stopwise.db in this folder."""
-    if storage is None:
-        return os.environ.get("STOPWISE_STORAGE") or DEFAULT
-    if isinstance(storage, PathLike):
-        return f"sqlite:///{os.fspath(storage)}"
-    return storage
+    given = os.environ.get("STOPWISE_STORAGE") or DEFAULT if storage is None else storage
+    if isinstance(given, str):
+        return f"sqlite:///{given}" if "://" not in given and given.endswith(FILES) else given
+    return f"sqlite:///{os.fspath(given)}" if isinstance(given, PathLike) else given
 
 
 def refuse_if_absent(name: str, address: str) -> None:

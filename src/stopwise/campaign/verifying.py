@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,6 +34,12 @@ class Verification:
         found = asdict(self)
         found["decision"] = None if self.decision is None else self.decision._asdict()
         return found
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Verification:
+        """What ``to_dict`` gave, perhaps by way of JSON."""
+        decision = found["decision"] and Decision.from_dict(found["decision"])
+        return cls(**{**found, "problems": tuple(found["problems"]), "decision": decision})
 
     @classmethod
     def of(

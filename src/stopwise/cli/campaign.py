@@ -45,7 +45,7 @@ Storage = Annotated[
     typer.Option(
         envvar="STOPWISE_STORAGE",
         metavar="ADDRESS",
-        help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE",
+        help="FILE.db, sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

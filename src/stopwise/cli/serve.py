@@ -24,7 +24,7 @@ app.add_typer(token, name="token")
 Storage = Annotated[
     str | None,
     typer.Argument(
-        help="memory:, sqlite:///file or postgresql+psycopg://...",
+        help="memory:, FILE.db, sqlite:///FILE or postgresql+psycopg://...",
         envvar="STOPWISE_STORAGE",
         show_default="sqlite:///stopwise.db",
     ),

@@ -213,8 +213,15 @@ def _any_half_space(
 def _all_half_spaces(
     problem: AllHalfSpaces, family: Any, means: Floats, code: Code, weights: Floats
 ) -> float:
-    """One plane: a half-space. "No": the hardest plane, if reaching it reaches all the others."""
+    """One plane: a half-space. "No": the hardest plane, if reaching it reaches all the others.
+
+    "Yes" where some plane is not reached: nothing to prove.
+    """
     if code[0] != NO:
+        for m in range(problem.offsets.size):
+            if missing(problem.normals[m], problem.offsets[m], means) >= 0.0:
+                weights[:] = 1.0 / means.size
+                return 0.0
         if problem.offsets.size > 1:
             return math.nan
         return half_space_optimum(family, means, -problem.normals[0], -problem.offsets[0], weights)

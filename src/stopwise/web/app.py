@@ -74,9 +74,15 @@ def create_app(store: Store, rules: Rules) -> FastAPI:
     app.add_exception_handler(HTTPException, _plain_error)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_own_routes(app, store)
-    app.middleware("http")(_measured)
+    app.add_middleware(Measured)
     app.add_middleware(Guard, rules=rules)
     return app
+
+
+def contract() -> str:
+    """The OpenAPI file, as it is published with the documentation."""
+    found = create_app(Store("memory:"), Rules(frozenset(), None)).openapi()
+    return json.dumps(found, indent=1) + "\n"
 
 
 def _add_own_routes(app: FastAPI, store: Store) -> None:
@@ -101,21 +107,36 @@ def _add_own_routes(app: FastAPI, store: Store) -> None:
         return Response(text, media_type="text/plain; version=0.0.4")
 
 
-async def _measured(request: Request, go_on: Any) -> Response:
-    start = time.perf_counter()
-    response: Response = await go_on(request)
-    took = time.perf_counter() - start
-    meters: Meters = request.app.state.meters
-    meters.requests.labels(request.method, str(response.status_code)).inc()
-    meters.seconds.labels(request.method).observe(took)
-    line = {
-        "method": request.method,
-        "path": request.url.path,
-        "status": response.status_code,
-        "ms": round(1000 * took, 2),
-    }
-    log.info(json.dumps(line))
-    return response
+class Measured:
+    """Counts, times and logs what passes."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on; its time ends when the answer begins."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start = time.perf_counter()
+
+        async def send_measured(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                took, method = time.perf_counter() - start, scope["method"]
+                meters: Meters = scope["app"].state.meters
+                meters.requests.labels(method, str(message["status"])).inc()
+                meters.seconds.labels(method).observe(took)
+                if log.isEnabledFor(logging.INFO):
+                    line = {
+                        "method": method,
+                        "path": scope["path"],
+                        "status": message["status"],
+                        "ms": round(1000 * took, 2),
+                    }
+                    log.info(json.dumps(line))
+            await send(message)
+
+        await self._app(scope, receive, send_measured)
 
 
 def _not_valid(_: Request, error: Exception) -> Response:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Any
 
 from stopwise.campaign import Campaign
 from stopwise.campaign.store import Store
@@ -40,9 +39,9 @@ class House:
                 del self._feeds[key]
         return found
 
-    def page(self, name: str) -> dict[str, Any]:
-        """Everything that the page shows of a campaign."""
-        return self.feed(name).watch.page()
+    def page(self, name: str) -> bytes:
+        """Everything that the page shows of a campaign, as JSON."""
+        return self.feed(name).watch.text()
 
     def glance(self) -> list[forms.Brief]:
         """All campaigns, newest first."""

@@ -170,7 +170,7 @@ async def explain(request: Request, name: str) -> dict[str, Any]:
 @router.get("/campaigns/{name}/recommend")
 async def recommend(request: Request, name: str) -> dict[str, Any]:
     """What the data favour now."""
-    found: dict[str, Any] = await _read(request, name, lambda each: vars(each.recommend()))
+    found: dict[str, Any] = await _read(request, name, lambda each: each.recommend().to_dict())
     return found
 
 
@@ -208,11 +208,11 @@ async def export(request: Request, name: str, kind: str = "csv") -> Response:
     return Response(content, media_type=KINDS[kind], headers=headers)
 
 
-@router.get("/campaigns/{name}/page")
-async def page(request: Request, name: str) -> dict[str, Any]:
+@router.get("/campaigns/{name}/page", response_model=dict[str, Any])
+async def page(request: Request, name: str) -> Response:
     """Everything that the page shows, with at most 500 points a series."""
-    found: dict[str, Any] = await run_in_threadpool(_house(request).page, name)
-    return found
+    found = await run_in_threadpool(_house(request).page, name)
+    return Response(found, media_type="application/json")
 
 
 @router.get("/campaigns/{name}/stream", response_class=StreamingResponse)
@@ -221,5 +221,6 @@ async def stream(
 ) -> StreamingResponse:
     """Server-sent events: what is new, from Last-Event-ID on."""
     feed = await run_in_threadpool(_house(request).feed, name)
-    seen = int(last_event_id) if last_event_id and last_event_id.isdigit() else None
+    text = last_event_id or ""
+    seen = int(text) if text.isdecimal() and len(text) < 16 else None
     return StreamingResponse(feed.listen(seen), media_type="text/event-stream")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from stopwise.quantities import oracle
 from stopwise.stopping.mixtures import regret
 
 POINTS = 500  # of a series, at most
+FRESH = 0.25  # seconds for which a page is not made anew
 LEDGER = 50  # events that the page lists
 CHANGES = 100  # changes of the pursued answer that it lists
 
@@ -43,6 +46,7 @@ class Watch:
         self._code: bytes | None = None
         self._tail: list[Event] = []
         self._lost = np.zeros((2, len(self.campaign.labels)), dtype=np.int64)  # lost, asked
+        self._making, self._stale, self._text = threading.Lock(), 0.0, b""
         self._gone: set[str] = set()  # tokens of asks that came to nothing so far
 
     def update(self) -> list[Event]:
@@ -109,6 +113,14 @@ class Watch:
             "evidence": [round(each, 6) for each in columns[1]],
             "threshold": [round(each, 6) for each in columns[2]],
         }
+
+    def text(self) -> bytes:
+        """The page as JSON: made once for all who look on, and not more often than every ``FRESH``."""
+        with self._making:
+            if time.monotonic() >= self._stale:
+                self._text = json.dumps(self.page(), allow_nan=False).encode()
+                self._stale = time.monotonic() + FRESH
+            return self._text
 
     def page(self) -> dict[str, Any]:
         """Everything that the page shows."""
