@@ -30,12 +30,12 @@ from stopwise.campaign import (
     Event,
     Receipt,
     Session,
-    session,
+    rounds,
 )
 from stopwise.campaign.record import replay
 from stopwise.campaign.spec import HORIZON
 from stopwise.campaign.store import Store
-from stopwise.engine import batch
+from stopwise.engine import batch, live
 from stopwise.engine.loop import play
 from stopwise.engine.plan import Plan, prepare
 
@@ -184,7 +184,7 @@ def busy(plan: Plan, means: np.ndarray, rounds: int, seed: int) -> tuple[Session
 
 
 @pytest.mark.parametrize(
-    ("arms", "delta", "decides"), [(3, 1e-12, False), (4, 0.3, True), (session.WIDE, 1e-9, False)]
+    ("arms", "delta", "decides"), [(3, 1e-12, False), (4, 0.3, True), (rounds.WIDE, 1e-9, False)]
 )
 def test_replay_gives_the_same_state(
     arms: int, delta: float, decides: bool, monkeypatch: pytest.MonkeyPatch
@@ -195,8 +195,8 @@ def test_replay_gives_the_same_state(
     mind, record = busy(plan, means, 1500, arms)
     assert (mind.decision is not None) == decides
     for long in (10**9, 0):
-        monkeypatch.setattr(session, "LONG", long)
-        monkeypatch.setattr(session, "WIDE", 10**9 if long else session.WIDE)
+        monkeypatch.setattr(rounds, "LONG", long)
+        monkeypatch.setattr(rounds, "WIDE", 10**9 if long else rounds.WIDE)
         again = Session(plan)
         seen = replay(again, record)
         assert again.dump() == mind.dump()
@@ -208,6 +208,24 @@ def test_replay_gives_the_same_state(
         assert loaded.load(again.dump())
         assert (loaded.decision, loaded.dump()) == (mind.decision, mind.dump())
         assert loaded.ask() == again.ask()
+
+
+def test_long_work_is_compiled_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From plain to compiled rounds in the middle: the same bytes as without."""
+    plan = live_plan(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 1e-12)
+    found = []
+    for soon in (20, 10**9):
+        monkeypatch.setattr(rounds, "SOON", soon)
+        monkeypatch.setattr(rounds, "_known", {})
+        mind = Session(plan)
+        for place in range(300):
+            if place == 100:
+                rounds.finish()
+                assert (rounds.rounds_of(plan).ask is live.ask) == (soon > 300)
+            arm = mind.ask()
+            mind.tell(arm, float((place * 7 + arm) % 3 == 0))
+        found.append(mind.dump())
+    assert found[0] == found[1]
 
 
 def test_a_state_of_another_layout_is_not_loaded() -> None:
@@ -239,11 +257,10 @@ def test_verify_finds_every_change_of_the_record() -> None:
         ("UPDATE stopwise_campaigns SET decision = replace(decision, ' 1, ', ' 0, ')", "answer"),
     ]
     for statement, word in changes:
-        with store.engine.connect() as connection:
-            connection.exec_driver_sql(statement)
-            with store._entered(connection):
-                found = campaign.verify()
-            connection.rollback()
+        with store._line(reads=False) as line:
+            line.connection.execute(statement)
+            found = campaign.verify()
+            line.connection.rollback()
         assert not found.agrees, statement
         assert word in " ".join(found.problems), (statement, found)
     assert campaign.verify().agrees

@@ -16,8 +16,6 @@ from browser import Service, Window, browser
 from stopwise.campaign.store import Store
 from stopwise.web.tokens import Tokens
 
-pytestmark = pytest.mark.slow  # not yet seen green in one piece
-
 LABEL = "<script>alert(1)</script>"
 STATIC = Path(__file__).parents[1] / "src" / "stopwise" / "web" / "static"
 Opener = Callable[..., Window]

@@ -136,12 +136,20 @@ def _cache_directory() -> Iterator[None]:
     config: Any = numba_config
 
     before = config.CACHE_DIR
-    root = before or os.environ.get("STOPWISE_CACHE_DIR") or _user_cache()
-    config.CACHE_DIR = str(Path(root) / "stopwise" / _source_hash())
+    config.CACHE_DIR = str(cache_folder())
     try:
         yield
     finally:
         config.CACHE_DIR = before
+
+
+def cache_folder() -> Path:
+    """Where compiled code of these sources is kept."""
+    from numba.core import config as numba_config
+
+    config: Any = numba_config
+    root = config.CACHE_DIR or os.environ.get("STOPWISE_CACHE_DIR") or _user_cache()
+    return Path(root) / "stopwise" / _source_hash()
 
 
 def _user_cache() -> str:

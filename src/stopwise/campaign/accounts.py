@@ -17,7 +17,7 @@ from stopwise.problems.base import Answer, Code
 from stopwise.report import html_table, text_table
 
 if TYPE_CHECKING:
-    from stopwise.campaign.store import Transaction
+    from stopwise.campaign.transaction import Transaction
 
 
 @dataclass(frozen=True)

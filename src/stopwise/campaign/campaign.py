@@ -36,7 +36,8 @@ from stopwise.campaign.names import (
 from stopwise.campaign.record import replay
 from stopwise.campaign.session import Crossing, Session
 from stopwise.campaign.spec import CampaignSpec
-from stopwise.campaign.store import Store, Transaction
+from stopwise.campaign.store import Store
+from stopwise.campaign.transaction import Past, Transaction
 from stopwise.campaign.verifying import Verification
 from stopwise.campaign.words import in_words
 from stopwise.engine import live
@@ -151,26 +152,30 @@ class Campaign:
         """More time for a sample; False if it is not under way any more (its tell still counts)."""
         until = LEASE if lease is None else checks.positive("lease", lease)
         with self._changing() as (found, _):
-            self._asked(found, token)
-            return found.extend(token, self._clock() + until)
+            _, waiting = self._asked(found, token)
+            if waiting:
+                found.extend(token, self._clock() + until)
+            return waiting
 
     def tell(self, token: str, value: float) -> Receipt:
         """A ticket's sample. The same again gives the same receipt; another value is a conflict."""
         sample = self._value(value)
         with self._changing() as (found, session):
-            past = self._asked(found, token)
+            past, waiting = self._asked(found, token)
             if "told" in past:
                 return self._again(past["told"], sample)
             arm = past["asked"].arm
             assert arm is not None
-            return self._take(found, session, "told", token, arm, sample, found.settle(token))
+            if waiting:
+                found.settle(token)
+            return self._take(found, session, "told", token, arm, sample, waiting)
 
     def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
         """A sample that nobody asked for. With a ``token`` of yours it can be told again safely."""
         place, sample = self._arm(arm), self._value(value)
         used = secrets.token_hex(16) if token is None else token_text(token)
         with self._changing() as (found, session):
-            past = found.under(used)
+            past, _ = found.under(used)
             if "asked" in past:
                 raise Conflict(f"token {used!r} belongs to an ask: use tell.")
             if "recorded" in past:
@@ -186,9 +191,10 @@ class Campaign:
         if not isinstance(reason, str) or len(reason) > LONGEST_NOTE:
             raise BadArgument("reason", reason, f"a text of at most {LONGEST_NOTE:,} characters")
         with self._changing() as (found, session):
-            past = self._asked(found, token)
-            if not found.settle(token):
+            past, waiting = self._asked(found, token)
+            if not waiting:
                 return False
+            found.settle(token)
             arm = past["asked"].arm
             assert arm is not None
             late = self._decision is not None
@@ -366,9 +372,9 @@ class Campaign:
         if self._decision is not None:
             raise CampaignDecided(self.name, self._decision)
 
-    def _asked(self, found: Transaction, token: str) -> dict[str, Event]:
+    def _asked(self, found: Transaction, token: str) -> Past:
         past = found.under(token_text(token))
-        if "asked" not in past:
+        if "asked" not in past.events:
             raise UnknownToken(
                 f"campaign {self.name!r}: no ask gave the token {token!r}. Samples that nobody asked "
                 "for are recorded by their arm (record)."

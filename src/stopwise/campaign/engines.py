@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import select
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,16 +44,21 @@ def engine_at(address: Any) -> sa.Engine:
 def _postgresql(address: str) -> sa.Engine:
     url = address.replace("postgresql://", "postgresql+psycopg://", 1)
     try:
-        engine = sa.create_engine(
-            url, pool_pre_ping=True, pool_size=2, connect_args={"connect_timeout": 5}
-        )
+        engine = sa.create_engine(url, pool_size=2, connect_args={"connect_timeout": 5})
     except (exc.ArgumentError, ValueError) as error:
         raise BadArgument("storage", shown(address), f"an address ({error})") from None
     except ImportError as error:
         hint = 'Install "stopwise[postgresql]".'
         raise BadArgument("storage", shown(address), "an environment with psycopg", hint) from error
     sa.event.listen(engine, "connect", _patient)
+    sa.event.listen(engine, "checkout", _alive)
     return engine
+
+
+def _alive(connection: Any, *_: Any) -> None:
+    """An idle connection that has something to say is one that the server has closed: take another."""
+    if select.select([connection], [], [], 0)[0]:
+        raise exc.DisconnectionError
 
 
 def _patient(connection: Any, _: Any) -> None:
@@ -165,7 +171,8 @@ def translated(where: str, error: Exception) -> StorageError:
         return StorageError(f"{where}: not a SQLite database, or damaged ({text}).")
     if any(word in low for word in REFUSED):
         return StorageError(f"{where}: refused ({text}).")
-    if isinstance(error, exc.OperationalError | exc.InterfaceError | exc.TimeoutError):
+    kinds = {kind.__name__ for kind in type(error).__mro__}  # of SQLAlchemy or of the driver
+    if kinds & {"OperationalError", "InterfaceError", "TimeoutError"}:
         return StorageAway(
             f"{where}: does not answer ({text}). Nothing was acknowledged: try again."
         )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise import __version__, verbs
+from stopwise import __version__
+from stopwise.campaign.rounds import replay_of, rounds_of
 from stopwise.checks import Floats
 from stopwise.engine import live
 from stopwise.engine.live import EVIDENCE, GROWTH, NEVER, SEEN, START, History, open_ledger
@@ -17,8 +17,6 @@ from stopwise.engine.plan import Plan
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
 
-LONG = 5000  # records from which on compiling pays
-WIDE = 50  # arms from which on it pays at once
 # other versions may keep other numbers: what they dumped is derived again from the events
 TAG = hashlib.sha256(f"stopwise {__version__}, layout 1".encode()).digest()[:8]
 
@@ -39,10 +37,7 @@ class Session:
         self.plan = plan
         self.ledger = open_ledger(plan)
         self.decision: Crossing | None = None
-        self._ask: Callable[..., int] = live.ask
-        self._tell: Callable[..., float] = live.tell
-        if plan.truth.size >= WIDE:
-            self._ask, self._tell = _fast_rounds(plan)
+        self._rounds = rounds_of(plan)
 
     @property
     def counts(self) -> Floats:
@@ -94,7 +89,8 @@ class Session:
     def ask(self) -> int:
         """The next arm."""
         plan = self.plan
-        return int(self._ask(plan.problem, plan.family, plan.strategy, self.ledger))
+        self._rounds.pay_off(plan)
+        return int(self._rounds.ask(plan.problem, plan.family, plan.strategy, self.ledger))
 
     def release(self, arm: int) -> None:
         """A sample that was asked for will not come."""
@@ -110,7 +106,7 @@ class Session:
         plan = self.plan
         if not waited:
             live.expect(self.ledger, arm)
-        margin = self._tell(
+        margin = self._rounds.tell(
             *(plan.problem, plan.family, plan.strategy, plan.threshold, plan.rank),
             *(self.ledger, arm, sample),
         )
@@ -128,10 +124,7 @@ class Session:
         """Go through a record: how much of it was used, and which arms the asks would have chosen."""
         plan, found = self.plan, np.full(kinds.size, -1)
         room = live.history(plan, 0) if past is None else past
-        function: Callable[..., int] = live.replay
-        if kinds.size > LONG or plan.truth.size >= WIDE:
-            function = _fast_replay(plan)
-        used = function(
+        used = replay_of(plan, kinds.size)(
             *(plan.problem, plan.family, plan.strategy, plan.threshold, plan.rank),
             *(plan.constants[0], self.ledger, kinds, arms, samples, waited, found, room),
         )
@@ -160,47 +153,6 @@ class Session:
         if self.started and self.evidence - self.ledger.status[GROWTH] >= self.plan.constants[0]:
             self.decision = self._crossing()
         return True
-
-
-_kernels: dict[tuple[Any, ...], Callable[..., Any]] = {}
-_compiling = threading.Lock()
-
-
-def _fast_rounds(plan: Plan) -> tuple[Callable[..., int], Callable[..., float]]:
-    """``live.ask`` and ``live.tell``, compiled for a plan's types."""
-    values, ledger = (plan.problem, plan.family, plan.strategy), open_ledger(plan)
-    ask = _compiled(live.ask, plan, (*values, ledger))
-    return ask, _compiled(live.tell, plan, (*values, plan.threshold, plan.rank, ledger, 0, 0.0))
-
-
-def _fast_replay(plan: Plan) -> Callable[..., int]:
-    """``live.replay``, compiled for a plan's types."""
-    values = (plan.problem, plan.family, plan.strategy, plan.threshold, plan.rank)
-    whole, real, past = np.zeros(0, dtype=np.int64), np.zeros(0), live.history(plan, 0)
-    rest = (plan.constants[0], open_ledger(plan), whole, whole, real, whole, whole, past)
-    return _compiled(live.replay, plan, (*values, *rest))
-
-
-def _compiled(function: Callable[..., Any], plan: Plan, arguments: tuple[Any, ...]) -> Any:
-    """The function compiled once in a process, by calling it with arguments that may be spoilt."""
-    kinds = _kind((plan.problem, plan.family, plan.strategy, plan.threshold))
-    key = (function, kinds, verbs.has_foreign())
-    with _compiling:
-        if key not in _kernels:
-            fast = verbs.compiled(function, allocates=False)
-            try:
-                fast(*arguments)
-            except Exception as error:
-                if not type(error).__module__.startswith("numba"):
-                    raise
-                fast = function  # somebody's own function that cannot be compiled so
-            _kernels[key] = fast
-    return _kernels[key]
-
-
-def _kind(value: Any) -> Any:
-    """The type of a value and of all that is in it."""
-    return (type(value), *map(_kind, value)) if isinstance(value, tuple) else type(value)
 
 
 def _arrays(value: Any) -> Iterator[Any]:

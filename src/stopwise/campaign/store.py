@@ -11,191 +11,33 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import exc
 
 from stopwise.campaign.engines import engine_at, file_system, shown, translated
 from stopwise.campaign.errors import NewerSchema, StorageError, UnknownCampaign
-from stopwise.campaign.events import Event
+from stopwise.campaign.tables import SCHEMA, UPGRADES, campaigns, meta, versions
+from stopwise.campaign.transaction import (
+    ALL,
+    HEAD_OF,
+    LOCKED_HEAD_OF,
+    NAMES,
+    Head,
+    Lease,
+    Line,
+    Statement,
+    Transaction,
+)
 
 __all__ = ["Head", "Lease", "Store", "Transaction", "file_system"]
-SCHEMA = 2
 DEFAULT = "sqlite:///stopwise.db"
-
-meta = sa.MetaData()
-versions = sa.Table("stopwise_schema", meta, sa.Column("version", sa.Integer, nullable=False))
-campaigns = sa.Table(
-    "stopwise_campaigns",
-    meta,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.String(200), nullable=False, unique=True),
-    sa.Column("spec", sa.Text, nullable=False),
-    sa.Column("key", sa.String(64), nullable=False),
-    sa.Column("version", sa.String(40), nullable=False),
-    sa.Column("created", sa.Float, nullable=False),
-    sa.Column("last", sa.Integer, nullable=False),
-    sa.Column("decision", sa.Text),
-    sa.Column("state", sa.LargeBinary),
-)
-events = sa.Table(
-    "stopwise_events",
-    meta,
-    sa.Column("campaign", sa.Integer, sa.ForeignKey(campaigns.c.id), primary_key=True),
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("kind", sa.String(10), nullable=False),
-    sa.Column("token", sa.String(64), nullable=False),
-    sa.Column("arm", sa.Integer),
-    sa.Column("value", sa.Float(53)),
-    sa.Column("time", sa.Float(53), nullable=False),
-    sa.Column("late", sa.Boolean, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    sa.UniqueConstraint("campaign", "token", "kind"),
-)
-leases = sa.Table(
-    "stopwise_leases",
-    meta,
-    sa.Column("campaign", sa.Integer, sa.ForeignKey(campaigns.c.id), primary_key=True),
-    sa.Column("token", sa.String(64), primary_key=True),
-    sa.Column("arm", sa.Integer, nullable=False),
-    sa.Column("deadline", sa.Float(53), nullable=False),
-)
-UPGRADES = {1: ["ALTER TABLE stopwise_campaigns ADD COLUMN state {blob}"]}  # from this version on
-
-FIELDS = [events.c[name] for name in Event._fields]
-HEAD = [column for column in campaigns.c if column.name != "state"]
-HEAD_OF = sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted"))
-STATE_OF = sa.select(campaigns.c.state).where(campaigns.c.id == sa.bindparam("wanted"))
-BY_TOKEN = sa.select(*FIELDS).where(
-    events.c.campaign == sa.bindparam("wanted"), events.c.token == sa.bindparam("under")
-)
-SINCE = (
-    sa.select(*FIELDS)
-    .where(events.c.campaign == sa.bindparam("wanted"), events.c.number > sa.bindparam("after"))
-    .order_by(events.c.number)
-)
-ADD_EVENT = sa.insert(events)
-ADD_LEASE = sa.insert(leases)
-DROP_LEASE = sa.delete(leases).where(
-    leases.c.campaign == sa.bindparam("wanted"), leases.c.token == sa.bindparam("under")
-)
-EXTEND_LEASE = (
-    sa.update(leases)
-    .where(leases.c.campaign == sa.bindparam("wanted"), leases.c.token == sa.bindparam("under"))
-    .values(deadline=sa.bindparam("until"))
-)
-LEASES_OF = (
-    sa.select(leases.c.token, leases.c.arm, leases.c.deadline)
-    .where(leases.c.campaign == sa.bindparam("wanted"))
-    .order_by(leases.c.deadline, leases.c.token)
-)
-EXPIRED = LEASES_OF.where(leases.c.deadline < sa.bindparam("now"))
-SAVE = (
-    sa.update(campaigns)
-    .where(campaigns.c.id == sa.bindparam("wanted"))
-    .values(
-        last=sa.bindparam("new_last"),
-        decision=sa.bindparam("new_decision"),
-        state=sa.bindparam("new_state"),
-    )
-)
-
-
-class Head(NamedTuple):
-    """A campaign's row but for its state."""
-
-    id: int
-    name: str
-    spec: str
-    key: str
-    version: str
-    created: float
-    last: int
-    decision: str | None
-
-
-class Lease(NamedTuple):
-    """A sample that is under way."""
-
-    token: str
-    arm: int
-    deadline: float
-
-
-class Transaction:
-    """One campaign, locked until the block ends."""
-
-    def __init__(self, connection: sa.Connection, head: Head) -> None:
-        self._connection, self.head, self.last = connection, head, head.last
-
-    def state(self) -> bytes | None:
-        """What the session knew after the last event."""
-        return self._connection.execute(STATE_OF, {"wanted": self.head.id}).scalar()
-
-    def since(self, number: int, limit: int | None = None) -> list[Event]:
-        """All events after this number, or the first of them."""
-        query = SINCE if limit is None else SINCE.limit(limit)
-        rows = self._connection.execute(query, {"wanted": self.head.id, "after": number})
-        return [Event(*row) for row in rows]
-
-    def under(self, token: str) -> dict[str, Event]:
-        """The events of a token, by kind."""
-        rows = self._connection.execute(BY_TOKEN, {"wanted": self.head.id, "under": token})
-        return {row.kind: Event(*row) for row in rows}
-
-    def add(
-        self,
-        kind: str,
-        token: str,
-        arm: int | None,
-        value: float | None,
-        time: float,
-        late: bool = False,
-        note: str = "",
-    ) -> Event:
-        """The next event."""
-        self.last += 1
-        event = Event(self.last, kind, token, arm, value, time, late, note)
-        self._connection.execute(ADD_EVENT, {"campaign": self.head.id, **event._asdict()})
-        return event
-
-    def lend(self, token: str, arm: int, deadline: float) -> None:
-        """A sample is under way until its deadline."""
-        row = {"campaign": self.head.id, "token": token, "arm": arm, "deadline": deadline}
-        self._connection.execute(ADD_LEASE, row)
-
-    def extend(self, token: str, deadline: float) -> bool:
-        """Another deadline; False if the sample is not under way."""
-        values = {"wanted": self.head.id, "under": token, "until": deadline}
-        return bool(self._connection.execute(EXTEND_LEASE, values).rowcount)
-
-    def settle(self, token: str) -> bool:
-        """The sample is under way no more; whether it was."""
-        values = {"wanted": self.head.id, "under": token}
-        return bool(self._connection.execute(DROP_LEASE, values).rowcount)
-
-    def leases(self, before: float | None = None) -> list[Lease]:
-        """Samples under way; or only those whose deadline has passed."""
-        values = {"wanted": self.head.id, "now": before}
-        if before is None:
-            del values["now"]
-        rows = self._connection.execute(LEASES_OF if before is None else EXPIRED, values)
-        return [Lease(*row) for row in rows]
-
-    def save(self, decision: str | None, state: bytes | None) -> None:
-        """What the session knows after the last event."""
-        self.head = self.head._replace(last=self.last, decision=decision)
-        self._connection.execute(
-            SAVE,
-            {
-                "wanted": self.head.id,
-                "new_last": self.last,
-                "new_decision": decision,
-                "new_state": state,
-            },
-        )
+FIRST = {  # the first statement of a transaction, to change and to read; psycopg says BEGIN itself
+    "sqlite": ("BEGIN IMMEDIATE", "BEGIN"),
+    "postgresql": (None, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+}
 
 
 class Store:
@@ -205,8 +47,9 @@ class Store:
         self.address = address
         self._memory = address == "memory:"
         self._lock = threading.RLock()
-        self._inside: sa.Connection | None = None  # memory has one connection only
+        self._inside: Line | None = None  # memory has one connection only
         self.engine = engine_at(address)
+        self._driver: Any = self.engine.dialect.dbapi
         self._lock_row = self.engine.dialect.name == "postgresql"
         with self.guarded():
             self._prepare()
@@ -224,9 +67,8 @@ class Store:
 
     def names(self) -> list[str]:
         """All campaigns, oldest first."""
-        order = sa.select(campaigns.c.name).order_by(campaigns.c.id)
-        with self.guarded(), self._reading() as connection:
-            return list(connection.execute(order).scalars())
+        with self.guarded(), self._line(reads=True) as line:
+            return [name for (name,) in line.rows(NAMES, most=ALL)]
 
     @contextmanager
     def change(self, name: str) -> Iterator[Transaction]:
@@ -234,43 +76,49 @@ class Store:
         with self.guarded():
             if self._inside is not None:
                 raise StorageError(f"{self.shown}: there is a change or a look under way already.")
-            with self.engine.begin() as connection, self._entered(connection):
-                query = HEAD_OF.with_for_update() if self._lock_row else HEAD_OF
-                yield Transaction(connection, self._head(connection, query, name))
+            with self._line(reads=False) as line:
+                yield Transaction(line, self._head(line, LOCKED_HEAD_OF, name))
 
     @contextmanager
     def look(self, name: str) -> Iterator[Transaction]:
         """A campaign to read, as it was at one moment."""
-        with self.guarded(), self._reading() as connection:
-            yield Transaction(connection, self._head(connection, HEAD_OF, name))
+        with self.guarded(), self._line(reads=True) as line:
+            yield Transaction(line, self._head(line, HEAD_OF, name))
 
     @contextmanager
-    def _reading(self) -> Iterator[sa.Connection]:
+    def _line(self, reads: bool) -> Iterator[Line]:
+        """A transaction; in memory, inside another one, that one."""
         if self._inside is not None:
             yield self._inside
             return
-        with self.engine.connect() as connection:
-            if self._lock_row:  # else every statement would see another moment
-                connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            with self._entered(connection):
-                yield connection.execution_options(reads=True)
-
-    @contextmanager
-    def _entered(self, connection: sa.Connection) -> Iterator[None]:
-        """In memory: what is done inside this block, by the same thread, uses its connection."""
-        self._inside = connection if self._memory else None
+        first = FIRST[self.engine.dialect.name][reads]
+        pooled = self.engine.raw_connection()
+        connection: Any = pooled.dbapi_connection
+        line = Line(connection, self.engine.dialect)
+        self._inside = line if self._memory else None
         try:
-            yield
+            # PostgreSQL: statements whose results nobody reads are sent together with the next one
+            with connection.pipeline() if self._lock_row else nullcontext():
+                if first is not None:
+                    connection.execute(first)
+                yield line
+                connection.commit()
+        except BaseException as error:
+            try:
+                connection.rollback()
+            except self._driver.Error:
+                pooled.invalidate(error)
+            raise
         finally:
             self._inside = None
+            pooled.close()
 
-    def _head(self, connection: sa.Connection, query: Any, name: str) -> Head:
-        row = connection.execute(query, {"wanted": name}).first()
-        if row is None:
-            known = list(connection.execute(sa.select(campaigns.c.name).limit(20)).scalars())
-            listed = ", ".join(map(repr, known)) or "none yet"
+    def _head(self, line: Line, query: Statement, name: str) -> Head:
+        rows = line.rows(query, wanted=name)
+        if not rows:
+            listed = ", ".join(repr(known) for (known,) in line.rows(NAMES, most=20)) or "none yet"
             raise UnknownCampaign(f"no campaign {name!r} in {self.shown}; there are: {listed}.")
-        return Head(*row)
+        return Head(*rows[0])
 
     @property
     def shown(self) -> str:
@@ -290,7 +138,7 @@ class Store:
             yield
         except exc.IntegrityError:
             raise
-        except (exc.DBAPIError, exc.TimeoutError) as error:
+        except (exc.DBAPIError, exc.TimeoutError, self._driver.Error) as error:
             raise translated(self.shown, error) from error
         finally:
             if self._memory:
@@ -298,8 +146,8 @@ class Store:
 
     def _prepare(self) -> None:
         """Make the tables, or bring older ones up to date."""
-        with self._reading() as connection:  # nobody need wait for a lock if all is well
-            if self._schema(connection) == SCHEMA:
+        with self.engine.connect() as connection:  # nobody need wait for a lock if all is well
+            if self._schema(connection.execution_options(reads=True)) == SCHEMA:
                 return
         with self.engine.begin() as connection:
             if self._lock_row:  # one process at a time

@@ -7,6 +7,7 @@ import {
   ArmsPanel,
   card,
   EvidencePanel,
+  hint,
   kindOf,
   LedgerPanel,
   PendingPanel,
@@ -63,7 +64,7 @@ class View {
     this.live = el("span", { class: "line" }, "connecting");
     this.asked = el("p", { class: "lead" });
     this.hero = new Hero();
-    this.start = el("div", { hidden: true });
+    this.start = el("div", { class: "stack", hidden: true });
     this.last = -1;
     this.words = new WordsPanel(() => this.askWords());
     this.pending = new PendingPanel();
@@ -198,11 +199,34 @@ function question(spec) {
 
 function firstSteps(name) {
   const root = new URL(`api/${path(name)}`, document.baseURI.split("#")[0]);
+  const home = new URL(".", document.baseURI.split("#")[0]).href.replace(/\/$/, "");
+  const python = [
+    "import stopwise as sw",
+    "",
+    `campaign = sw.Client("${home}").open(${JSON.stringify(name)})`,
+    "try:",
+    "    while True:",
+    "        (ticket,) = campaign.ask()",
+    "        value = measure(ticket.label)  # your experiment",
+    "        campaign.tell(ticket.token, value)",
+    "except sw.CampaignDecided as decided:",
+    "    print(decided.decision.text)",
+  ];
   const post = `curl -s -H 'content-type: application/json'`;
-  const shell = `# what to try next\n${post} -d '{}' ${root}/ask\n# what came out\n${post} -d '{"token": "…", "value": 1}' ${root}/tell`;
+  const shell = [
+    "# what to try next",
+    `${post} -d '{}' \\\n  "${root}/ask"`,
+    "# what came out",
+    `${post} -d '{"token": "…", "value": 1}' \\\n  "${root}/tell"`,
+  ];
+  const code = (label, lines) => [
+    el("h3", {}, label),
+    el("pre", { class: "wrap", tabindex: "0", role: "region", "aria-label": label }, lines.join("\n")),
+  ];
   return card(
     "Waiting for the first sample",
-    el("p", { class: "hint" }, "Workers ask which arm to try, and tell what came out. In a shell:"),
-    el("pre", { tabindex: "0", role: "region", "aria-label": "Commands for a shell" }, shell),
+    hint("Workers ask which arm to try, and tell what came out. As many as you like may do so at once."),
+    code("A worker in Python", python),
+    code("The same two requests in a shell", shell),
   );
 }

@@ -2,12 +2,14 @@
 
 import { brief, count, el, exact, NONE, percent, plural, put, svg, ticks, within } from "./dom.js";
 
-const MOST_ROWS = 40; // arms that are drawn; the table has all
+const MOST_ROWS = 24; // arms that are drawn; the table has all
+const MANY_ROWS = 10; // from so many on they stand closer together
 const MOST_ANSWERS = 8;
 
 // --------------------------------------------------------------- evidence against the threshold
 
 const EDGE = { left: 46, right: 18, top: 14, bottom: 40 };
+const LETTER = 7.6; // width of a letter of a name, about
 
 /** The very statistic that stops, over the samples. */
 export class EvidenceChart {
@@ -16,9 +18,9 @@ export class EvidenceChart {
     this.node = el("div", { class: "chart-box" }, this.picture);
     this.width = 0;
     new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry.contentRect.width);
-      if (width !== this.width && width > 0) {
-        this.width = width;
+      const [width, height] = [entry.contentRect.width, entry.contentRect.height].map(Math.floor);
+      if (width > 0 && (width !== this.width || height !== this.height)) {
+        Object.assign(this, { width, height });
         this.draw();
       }
     }).observe(this.node);
@@ -42,7 +44,7 @@ export class EvidenceChart {
     const { samples, evidence, threshold } = this.series ?? { samples: [] };
     if (!samples.length) return;
     const end = samples.length - 1;
-    const height = this.width < 560 ? 240 : 320;
+    const { height } = this;
     const top = 1.18 * Math.max(...evidence, ...threshold);
     const last = Math.max(samples[end], samples[0] + 1);
     this.x = (value) => EDGE.left + ((this.width - EDGE.left - EDGE.right) * value) / last;
@@ -116,12 +118,10 @@ export class EvidenceChart {
   thresholdName(points, threshold) {
     const places = points.map((each) => each.split(",").map(Number));
     const x = places[0][0] + 12;
-    const top = Math.min(...places.filter((each) => each[0] < x + 130).map((each) => each[1]));
-    return svg(
-      "text",
-      { class: "name threshold-name", x, y: Math.max(top - 10, EDGE.top + 14) },
-      `threshold, now ${exact(threshold)}`,
-    );
+    const text = `threshold, now ${exact(threshold)}`;
+    const under = places.filter((each) => each[0] < x + LETTER * text.length + 10);
+    const top = Math.min(...under.map((each) => each[1]));
+    return svg("text", { class: "name threshold-name", x, y: Math.max(top - 10, EDGE.top + 14) }, text);
   }
 
   /** Where the evidence ends, with its name and number: above the curve if there is room, else below. */
@@ -181,9 +181,9 @@ function inWords({ samples, evidence, threshold }, decision) {
 
 // ------------------------------------------------------------------------------- rows of plots
 
-/** Rows with a label, a plot and a number; ``axis`` below. */
-function rows(words, lines, axis = null) {
-  const made = lines.map(({ label, plot, value, tag }) =>
+/** Rows with a label, a plot and numbers; ``heads`` of these above, ``axis`` below. */
+function rows(words, lines, heads, axis = null) {
+  const made = lines.map(({ label, plot, values, tag }) =>
     el(
       "div",
       { class: "plot-row" },
@@ -194,12 +194,17 @@ function rows(words, lines, axis = null) {
         tag ? el("span", { class: "tag" }, tag) : null,
       ),
       plot,
-      el("span", { class: "plot-value" }, value),
+      numbers(values),
     ),
   );
-  const foot = axis && el("div", { class: "plot-row plot-axis" }, el("span", { class: "plot-label" }), axis);
-  return el("div", { class: "plots", role: "img", "aria-label": words }, made, foot);
+  const head = heads && el("div", { class: "plot-row plot-head" }, numbers(heads));
+  const foot = axis && el("div", { class: "plot-row plot-axis" }, axis);
+  const dense = lines.length > MANY_ROWS ? " dense" : "";
+  const kind = `plots${dense}${heads ? "" : " one"}`;
+  return el("div", { class: kind, role: "img", "aria-label": words }, head, made, foot);
 }
+
+const numbers = (values) => values.map((each) => el("span", { class: "plot-value" }, each));
 
 const strip = (height, ...shapes) => svg("svg", { class: "strip", height, "aria-hidden": "true" }, shapes);
 const at = (share) => `${(100 * share).toFixed(3)}%`;
@@ -233,13 +238,13 @@ export function means(arms, level, answer) {
   const lines = drawn.map((arm) => ({
     label: arm.label,
     tag: answer !== null && arms[answer] === arm ? "the answer" : null,
-    value: arm.mean === null ? "no sample" : [el("b", {}, write(arm.mean)), ` ${interval(arm, write)}`],
+    values: arm.mean === null ? [NONE, "no sample"] : [el("b", {}, write(arm.mean)), interval(arm, write)],
     plot: strip(28, border && border(), arm.mean === null ? null : whisker(arm, place)),
   }));
   const axis = strip(
     22,
     svg("line", { class: "mark", x1: 0, x2: "100%", y1: 0.5, y2: 0.5 }),
-    ticks(low, high, 5).map((value) => [
+    scale(low, high).map((value) => [
       svg("line", { class: "mark", x1: place(value), x2: place(value), y1: 0, y2: 5 }),
       svg("text", { class: "tick", x: place(value), y: 18, "text-anchor": "middle" }, brief(value)),
     ]),
@@ -247,7 +252,14 @@ export function means(arms, level, answer) {
   const words = known.length
     ? `Means with intervals. ${known.map((arm) => `${arm.label}: ${write(arm.mean)}, ${interval(arm, write)}`).join("; ")}.`
     : "No arm has a sample yet.";
-  return [rows(words, lines, known.length ? axis : null), remark && el("p", { class: "hint" }, remark)];
+  const plots = rows(words, lines, ["mean", "interval"], known.length ? axis : null);
+  return [plots, remark && el("p", { class: "hint" }, remark)];
+}
+
+/** Fewer ticks where their numbers are long. */
+function scale(low, high) {
+  const found = ticks(low, high, 5);
+  return found.some((each) => brief(each).length > 4) ? ticks(low, high, 3) : found;
 }
 
 export const interval = (arm, write = brief) =>
@@ -273,7 +285,7 @@ export function shares(arms) {
   const most = Math.max(0.05, ...drawn.flatMap((arm) => [arm.share, arm.weight ?? 0]));
   const lines = drawn.map((arm) => ({
     label: arm.label,
-    value: [el("b", {}, percent(arm.share)), ` ${percent(arm.weight)}`],
+    values: [el("b", {}, percent(arm.share)), percent(arm.weight)],
     plot: strip(
       28,
       svg("rect", { class: "lane", x: 0, y: 8, width: "100%", height: 12, rx: 3 }),
@@ -292,7 +304,7 @@ export function shares(arms) {
   const words = `Shares of the samples. ${drawn
     .map((arm) => `${arm.label}: ${percent(arm.share)}, oracle weight ${percent(arm.weight)}`)
     .join("; ")}.`;
-  return [rows(words, lines), remark && el("p", { class: "hint" }, remark)];
+  return [rows(words, lines, ["share", "weight"]), remark && el("p", { class: "hint" }, remark)];
 }
 
 /** Which answer was pursued when: a row for each answer, a bar for each time. */
@@ -316,7 +328,7 @@ export function pursuit(changes, samples) {
     return {
       label: answer,
       tag: k ? null : "now",
-      value: plural(total, "sample"),
+      values: [plural(total, "sample")],
       plot: strip(28, svg("rect", { class: "lane", x: 0, y: 8, width: "100%", height: 12, rx: 3 }), bars),
     };
   });
@@ -331,7 +343,7 @@ export function pursuit(changes, samples) {
   );
   const more = answers.length - MOST_ANSWERS;
   return [
-    rows(words, lines, axis),
+    rows(words, lines, null, axis),
     more > 0 && el("p", { class: "hint" }, `${plural(more, "older answer")} in the table.`),
   ];
 }

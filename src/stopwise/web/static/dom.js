@@ -92,7 +92,7 @@ export function ticks(low, high, wanted = 5) {
   const raw = (high - low) / Math.max(wanted, 1);
   if (!(raw > 0) || !Number.isFinite(raw)) return [low];
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((each) => each * power >= raw * 0.999);
+  const step = power * [1, 2, 5, 10].find((each) => each * power >= raw * 0.8);
   const found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) {
     found.push(Number((k * step).toPrecision(12)));

@@ -1,5 +1,6 @@
 // Where a campaign stands: the answer, how far the evidence has come, and the numbers that matter.
 
+import { pursues } from "./panels.js";
 import { brief, count, el, exact, Meter, NONE, percent, plural, say } from "./dom.js";
 
 export class Hero {
@@ -23,14 +24,14 @@ export class Hero {
     );
   }
 
-  update({ status, remaining }) {
+  update({ status, remaining, spec }) {
     const { decision } = status;
     this.node.hidden = false;
     this.node.classList.toggle("decided", decision !== null);
     const leading = status.leading === null ? "No answer yet" : "Leading, not decided";
     say(this.kind, decision ? "Decided" : leading);
     say(this.text, decision?.text ?? status.leading ?? "Every arm needs a sample first");
-    say(this.remark, remark(status));
+    say(this.remark, remark(status, pursues(spec)));
     this.meter.update(status.evidence, status.threshold);
     const found = [
       evidence(status),
@@ -57,7 +58,7 @@ class Stat {
 
 function evidence({ evidence: found, threshold }) {
   if (found === null) return ["Evidence", NONE, "once every arm has a sample"];
-  const share = percent(Math.max(0, Math.min(1, found / threshold)));
+  const share = found >= threshold ? "reached" : percent(Math.max(0, found / threshold));
   return ["Evidence", exact(found), `of ${exact(threshold)}, ${share}`];
 }
 
@@ -75,8 +76,8 @@ function needed(remaining) {
   if (remaining === null) return ["Still needed", NONE, "not known yet"];
   // two digits are all that such an estimate has
   const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(remaining, 1))) - 1);
-  const rounded = Math.ceil(remaining / power) * power;
-  return ["Still needed", `≈ ${count(rounded)}`, "samples, if the means stay as they are"];
+  const rounded = Math.round(remaining / power) * power;
+  return ["Still needed", `≈ ${count(rounded)}`, "samples, at the current means"];
 }
 
 function pending(status) {
@@ -89,7 +90,7 @@ function costs({ arms }) {
   return ["Costs", brief(arms.reduce((sum, arm) => sum + arm.cost, 0)), "so far"];
 }
 
-function remark(status) {
+function remark(status, pursuing) {
   const { decision, delta, proven, pursued, leading } = status;
   const doubt = proven ? "" : " This threshold is not proven.";
   if (decision) {
@@ -100,6 +101,6 @@ function remark(status) {
   }
   if (status.state === "budget spent")
     return `The budget is spent and the evidence is not enough: there is no decision.${doubt}`;
-  if (pursued !== null && pursued !== leading) return `Pursued at the moment: ${pursued}.${doubt}`;
+  if (pursuing && pursued !== null && pursued !== leading) return `Pursued at the moment: ${pursued}.${doubt}`;
   return `It may be watched at any time: looking does not spoil the guarantee.${doubt}`;
 }

@@ -115,7 +115,7 @@ class Row {
     say(this.answer, answer === null ? "No answer leads yet" : each.decision ? answer : `Leading: ${answer}`);
     this.answer.classList.toggle("proven", each.decision !== null);
     const known = each.evidence !== null;
-    say(this.numbers, known ? `${exact(each.evidence)} of ${exact(each.threshold)}` : "No evidence yet");
+    say(this.numbers, known ? `Evidence ${exact(each.evidence)} of ${exact(each.threshold)}` : "No evidence yet");
     say(this.share, known ? percent(Math.max(0, Math.min(1, each.evidence / each.threshold))) : NONE);
     say(
       this.samples,

@@ -21,6 +21,9 @@ import {
 
 export const kindOf = (given) => (typeof given === "string" ? given.split(":")[0] : given.kind);
 
+/** Whether the strategy is steered by an answer. */
+export const pursues = ({ strategy }) => !["fixed-weights", "uniform"].includes(kindOf(strategy));
+
 export function card(title, ...parts) {
   const id = `card-${title.toLowerCase().replace(/\W+/g, "-")}`;
   return el("section", { class: "card", "aria-labelledby": id }, el("h2", { id }, title), parts);
@@ -36,6 +39,9 @@ export class EvidencePanel {
   constructor() {
     this.chart = new EvidenceChart();
     this.empty = hint("The curve starts when every arm has a sample.");
+    this.words = el("span", {});
+    this.level = el("span", {});
+    this.legend = el("p", { class: "hint legend curves" }, key("evidence", this.words), key("threshold", this.level));
     const header = ["samples", "evidence", "threshold"];
     const numbers = new Table("Evidence and threshold by samples", header, [0, 1, 2]);
     this.data = folded("The numbers", numbers, () => {
@@ -45,6 +51,7 @@ export class EvidencePanel {
     this.node = card(
       "Evidence against the threshold",
       hint("The very statistic that stops: once it reaches the threshold, the answer stands."),
+      this.legend,
       this.chart.node,
       this.empty,
       this.data.node,
@@ -54,7 +61,9 @@ export class EvidencePanel {
   update({ series, status }) {
     this.series = series;
     const known = series.samples.length > 0;
-    this.chart.node.hidden = !known;
+    this.chart.node.hidden = this.legend.hidden = !known;
+    say(this.words, `evidence ${exact(series.evidence.at(-1))}`);
+    say(this.level, `threshold ${exact(series.threshold.at(-1))}`);
     this.empty.hidden = known;
     this.data.node.hidden = !known;
     this.chart.update(series, status.decision);
@@ -63,6 +72,8 @@ export class EvidencePanel {
 }
 
 const KEY = {
+  evidence: () => svg("line", { class: "evidence-line", x2: 16, y1: 6, y2: 6 }),
+  threshold: () => svg("line", { class: "threshold-line short", x2: 16, y1: 6, y2: 6 }),
   share: () => svg("rect", { class: "share", y: 1, width: 16, height: 10, rx: 2 }),
   weight: () => svg("line", { class: "weight", x1: 8, x2: 8, y1: 0, y2: 12 }),
 };
@@ -137,46 +148,78 @@ const REASONS = {
     "Sticky Track-and-Stop keeps to the first answer, in a fixed order, that may still be the one that is easiest to prove. It changes only when the data rule that out, so it may differ from the answer that leads.",
   "track-and-stop":
     "Track-and-Stop pursues the answer that the means favour at the moment. It changes when another one is ahead.",
-  "fixed-weights": "With fixed weights no answer steers the samples: this is the one that the means favour.",
-  uniform: "Uniform sampling is not steered by an answer: this is the one that the means favour.",
+  "fixed-weights": "With fixed weights no answer is pursued: the samples are shared out as the spec says.",
+  uniform: "Uniform sampling pursues no answer: every arm is sampled equally often.",
 };
+const BECAUSE = {
+  "sticky-track-and-stop": [
+    "the first in the order that the data allowed",
+    (before) => `instead of “${before}”: by then it was the first in the order that the data allowed`,
+  ],
+  "track-and-stop": [
+    "the means favoured it once every arm had a sample",
+    (before) => `the means came to favour it over “${before}”`,
+  ],
+};
+const LATEST = 4; // changes that are shown with their reasons; the table has all
 
 /** The pursued answer over time, and why. */
 export class PursuitPanel {
   constructor() {
     this.reason = hint();
     this.plot = el("div", {});
-    const header = ["from sample", "event", "pursued answer"];
+    this.list = el("ul", { class: "changes" });
+    const header = ["from sample", "event", "pursued answer", "because"];
     const table = new Table("Changes of the pursued answer", header, [0, 1]);
     this.data = folded("All changes", table, () =>
-      [...this.changes].reverse().map((each) => [count(each.samples), count(each.event), each.answer]),
+      this.changes.map((each) => [
+        count(each.samples),
+        count(each.event),
+        clamp(each.answer),
+        clamp(each.because),
+      ]),
     );
-    this.node = card("Pursued answer", this.reason, this.plot, this.data.node);
+    this.node = card("Pursued answer", this.reason, this.plot, this.list, this.data.node);
   }
 
   update({ changes, status, spec }) {
-    this.changes = changes;
-    say(this.reason, REASONS[kindOf(spec.strategy)] ?? "");
+    const kind = kindOf(spec.strategy);
+    say(this.reason, REASONS[kind] ?? "");
+    const some = pursues(spec) && changes.length > 0;
+    this.plot.hidden = !pursues(spec);
+    this.list.hidden = this.data.node.hidden = !some;
+    put(this.plot, some ? pursuit(changes, status.samples) : hint("None yet: every arm is sampled once first."));
+    const [first, later] = BECAUSE[kind] ?? ["", () => ""];
+    this.changes = changes
+      .map((each, k) => ({ ...each, because: k ? later(changes[k - 1].answer) : first }))
+      .reverse(); // the newest first
     put(
-      this.plot,
-      changes.length
-        ? pursuit(changes, status.samples)
-        : hint("Every arm is sampled once before an answer is pursued."),
+      this.list,
+      this.changes.slice(0, LATEST).map((each) => change(each)),
     );
-    this.data.node.hidden = !changes.length;
     this.data.draw();
   }
 }
+
+const change = ({ samples, answer, because }) =>
+  el(
+    "li",
+    {},
+    el("span", { class: "when" }, `from sample ${count(samples)}`),
+    el("span", { class: "clamp" }, el("strong", {}, answer), because && `: ${because}`),
+  );
 
 /** The service's own account, in plain words. */
 export class WordsPanel {
   constructor(ask) {
     this.list = el("ul", { class: "words" });
     this.button = el("button", { type: "button", class: "plain", hidden: true, onclick: ask }, "Explain now");
-    this.node = card("In plain words", this.list, this.button);
+    this.wait = hint("Being put into words…");
+    this.node = card("In plain words", this.wait, this.list, this.button);
   }
 
   update(found) {
+    this.wait.hidden = true;
     const lines = found.text.split("\n").slice(1); // the first line is in the title
     put(
       this.list,
@@ -191,6 +234,7 @@ export class WordsPanel {
   }
 
   fail(error) {
+    this.wait.hidden = true;
     put(this.list, el("li", {}, `No explanation: ${error.message}`));
   }
 }
@@ -228,7 +272,7 @@ export class PendingPanel {
       (this.waiting ?? []).map((each) => [
         clamp(this.labels[each.arm]),
         due(each.deadline),
-        el("code", { class: "clock" }, each.token),
+        el("code", { class: "ticket", title: each.token }, each.token),
       ]),
     );
   }
@@ -278,5 +322,5 @@ export class LedgerPanel {
 function valueOf(event) {
   if (event.kind === "asked") return event.value === null ? NONE : `≤ ${span(event.value)}`;
   if (event.kind === "released") return event.note ? clamp(event.note) : NONE;
-  return event.kind === "decided" ? `evidence ${exact(event.value)}` : brief(event.value);
+  return event.kind === "decided" ? clamp(`evidence ${exact(event.value)}`) : brief(event.value);
 }

@@ -1,0 +1,46 @@
+"""The tables of a store, the same in SQLite, PostgreSQL and memory."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+SCHEMA = 2
+
+meta = sa.MetaData()
+versions = sa.Table("stopwise_schema", meta, sa.Column("version", sa.Integer, nullable=False))
+campaigns = sa.Table(
+    "stopwise_campaigns",
+    meta,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String(200), nullable=False, unique=True),
+    sa.Column("spec", sa.Text, nullable=False),
+    sa.Column("key", sa.String(64), nullable=False),
+    sa.Column("version", sa.String(40), nullable=False),
+    sa.Column("created", sa.Float, nullable=False),
+    sa.Column("last", sa.Integer, nullable=False),
+    sa.Column("decision", sa.Text),
+    sa.Column("state", sa.LargeBinary),
+)
+events = sa.Table(
+    "stopwise_events",
+    meta,
+    sa.Column("campaign", sa.Integer, sa.ForeignKey(campaigns.c.id), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.String(10), nullable=False),
+    sa.Column("token", sa.String(64), nullable=False),
+    sa.Column("arm", sa.Integer),
+    sa.Column("value", sa.Float(53)),
+    sa.Column("time", sa.Float(53), nullable=False),
+    sa.Column("late", sa.Boolean, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.UniqueConstraint("campaign", "token", "kind"),
+)
+leases = sa.Table(
+    "stopwise_leases",
+    meta,
+    sa.Column("campaign", sa.Integer, sa.ForeignKey(campaigns.c.id), primary_key=True),
+    sa.Column("token", sa.String(64), primary_key=True),
+    sa.Column("arm", sa.Integer, nullable=False),
+    sa.Column("deadline", sa.Float(53), nullable=False),
+)
+UPGRADES = {1: ["ALTER TABLE stopwise_campaigns ADD COLUMN state {blob}"]}  # from this version on
