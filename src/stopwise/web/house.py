@@ -39,6 +39,12 @@ class House:
                 del self._feeds[key]
         return found
 
+    def fresh_page(self, name: str) -> bytes | None:
+        """The page, if it was made for somebody else just now."""
+        with self._lock:
+            found = self._feeds.get(name)
+        return None if found is None else found.watch.fresh()
+
     def page(self, name: str) -> bytes:
         """Everything that the page shows of a campaign, as JSON."""
         return self.feed(name).watch.text()

@@ -114,10 +114,14 @@ class Watch:
             "threshold": [round(each, 6) for each in columns[2]],
         }
 
+    def fresh(self) -> bytes | None:
+        """The page as JSON, if it was made just now."""
+        return self._text if time.monotonic() < self._stale else None
+
     def text(self) -> bytes:
         """The page as JSON: made once for all who look on, and not more often than every ``FRESH``."""
         with self._making:
-            if time.monotonic() >= self._stale:
+            if self.fresh() is None:
                 self._text = json.dumps(self.page(), allow_nan=False).encode()
                 self._stale = time.monotonic() + FRESH
             return self._text
