@@ -81,7 +81,7 @@ def test_a_whole_campaign_with_the_keyboard_alone(service: Service, opened: Open
     expect(page.get_by_text("Waiting for the first sample")).to_be_visible()
     expect(page.locator(".line")).to_have_text("live")
 
-    args = ("by keyboard", lambda place, arm: float((place % 5 == 0) == arm), 300, 0.05)
+    args = ("by keyboard", lambda place, arm: float((place % 5 == 0) == arm), 300, 0.2)
     worker = threading.Thread(target=service.work, args=args)
     worker.start()
     samples = page.locator("[data-stat=samples] b")
@@ -90,7 +90,7 @@ def test_a_whole_campaign_with_the_keyboard_alone(service: Service, opened: Open
         seen.add(samples.inner_text())
         page.wait_for_timeout(100)
     worker.join()
-    assert len(seen) >= 3, "the page did not follow"
+    assert len(seen) >= 3, f"the page did not follow: {seen}"
     expect(page.locator(".hero-text")).to_have_text(f"{LABEL} is best")
     expect(page.locator("#announce")).to_contain_text(f"Decided: {LABEL} is best")
     decision = service.campaign("by keyboard")["decision"]
@@ -208,6 +208,76 @@ def test_readable_on_a_phone(opened: Opener) -> None:
         expect(page.locator(".glance li, .stats, form .card").first).to_be_visible()
         page.wait_for_timeout(200)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, route
+
+
+OUTLINED = """() => {
+  const found = [null, "::after"].map((part) => getComputedStyle(document.activeElement, part));
+  return found.some((each) => each.outlineStyle !== "none" && parseFloat(each.outlineWidth) >= 2);
+}"""
+
+
+def test_the_focus_is_visible_everywhere(opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    for route in ("#/", "#/new", "#/campaign/open"):
+        window.open(route)
+        expect(page.locator(".glance li, .stats, form .card").first).to_be_visible()
+        names = []
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement === document.body"):
+                break
+            names.append(window.focused())
+            assert page.evaluate(OUTLINED), f"{route}: {names[-1]}"
+        assert len(names) >= 5, route
+
+
+@pytest.mark.parametrize("wish", ["reduce", "no-preference"])
+def test_nothing_moves_where_that_is_not_wanted(wish: str, opened: Opener) -> None:
+    window = opened(reduced_motion=wish)
+    page = window.page
+    window.open("#/campaign/open")
+    expect(page.locator(".line.live")).to_be_visible()
+    moving = page.evaluate("document.getAnimations().length")
+    assert (moving > 0) == (wish == "no-preference")
+    window.open("#/")
+    expect(page.locator(".glance li").first).to_be_visible()
+    slow = """[...document.querySelectorAll("*")].filter(
+      (each) => parseFloat(getComputedStyle(each).transitionDuration) > 0).length"""
+    assert (page.evaluate(slow) > 0) == (wish == "no-preference")
+
+
+def test_fifty_arms_with_long_labels(service: Service, opened: Opener) -> None:
+    labels = [f"configuration {k}, " + "a rather long description of it " * 4 for k in range(50)]
+    service.create("fifty", arms=[label.strip() for label in labels])
+    service.work("fifty", lambda place, arm: float((place + arm) % 3 == 0), 60)
+    window = opened(viewport={"width": 360, "height": 740})
+    page = window.page
+    window.open("#/campaign/fifty")
+    expect(page.locator(".chart")).to_have_accessible_name(re.compile("^Evidence .* after 60 samp"))
+    pictures = page.locator(".plots")
+    for place, start in enumerate(("Means with intervals. conf", "Shares of the samples. conf")):
+        expect(pictures.nth(place)).to_have_role("img")
+        expect(pictures.nth(place)).to_have_accessible_name(re.compile(f"^{start}"))
+    expect(page.get_by_text("The 24 arms with the most samples, of 50")).to_have_count(2)
+    page.locator("summary", has_text="The numbers").nth(1).click()
+    expect(page.locator("details[open] tbody tr")).to_have_count(50)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert window.violations() == []
+
+
+def test_why_the_pursued_answer_changed(service: Service, opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    window.open("#/campaign/settled")
+    first = page.locator(".changes li").last
+    expect(first).to_contain_text("the means favoured it once every arm had a sample")
+    service.create("steady", arms=["a", "b"], strategy="uniform")
+    service.work("steady", lambda place, arm: float(place % 2 == arm), 6)
+    window.open("#/campaign/steady")
+    expect(page.get_by_text("Uniform sampling pursues no answer")).to_be_visible()
+    expect(page.locator(".changes, .plots.one")).to_have_count(1)
+    expect(page.locator(".changes")).to_be_hidden()
 
 
 def test_theme_is_remembered(opened: Opener) -> None:

@@ -221,7 +221,7 @@ function firstSteps(name) {
   ];
   const code = (label, lines) => [
     el("h3", {}, label),
-    el("pre", { class: "wrap", tabindex: "0", role: "region", "aria-label": label }, lines.join("\n")),
+    el("pre", { tabindex: "0", role: "region", "aria-label": label }, lines.join("\n")),
   ];
   return card(
     "Waiting for the first sample",

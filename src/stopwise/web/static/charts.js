@@ -308,7 +308,7 @@ export function shares(arms) {
 }
 
 /** Which answer was pursued when: a row for each answer, a bar for each time. */
-export function pursuit(changes, samples) {
+export function pursuit(changes, samples, over) {
   const end = Math.max(samples, 1);
   const spans = changes.map((each, k) => ({ ...each, until: changes[k + 1]?.samples ?? end }));
   const answers = [...new Set(spans.map((each) => each.answer).reverse())];
@@ -327,7 +327,7 @@ export function pursuit(changes, samples) {
     const total = own.reduce((sum, each) => sum + each.until - each.samples, 0);
     return {
       label: answer,
-      tag: k ? null : "now",
+      tag: k ? null : over ? "at the end" : "now",
       values: [plural(total, "sample")],
       plot: strip(28, svg("rect", { class: "lane", x: 0, y: 8, width: "100%", height: 12, rx: 3 }), bars),
     };

@@ -1,7 +1,7 @@
 // Where a campaign stands: the answer, how far the evidence has come, and the numbers that matter.
 
-import { pursues } from "./panels.js";
 import { brief, count, el, exact, Meter, NONE, percent, plural, say } from "./dom.js";
+import { pursues } from "./panels.js";
 
 export class Hero {
   constructor() {

@@ -41,7 +41,8 @@ export class EvidencePanel {
     this.empty = hint("The curve starts when every arm has a sample.");
     this.words = el("span", {});
     this.level = el("span", {});
-    this.legend = el("p", { class: "hint legend curves" }, key("evidence", this.words), key("threshold", this.level));
+    const keys = [key("evidence", this.words), key("threshold", this.level)];
+    this.legend = el("p", { class: "hint legend curves" }, keys);
     const header = ["samples", "evidence", "threshold"];
     const numbers = new Table("Evidence and threshold by samples", header, [0, 1, 2]);
     this.data = folded("The numbers", numbers, () => {
@@ -80,7 +81,7 @@ const KEY = {
 const key = (name, text) =>
   el("span", {}, svg("svg", { width: 16, height: 12, "aria-hidden": "true" }, KEY[name]()), text);
 
-const SHARES = ["arm", "samples", "share", "oracle weight"];
+const SHARES = ["arm", "samples", "share", "weight"];
 
 /** Means with intervals, and shares beside oracle weights. */
 export class ArmsPanel {
@@ -188,7 +189,8 @@ export class PursuitPanel {
     const some = pursues(spec) && changes.length > 0;
     this.plot.hidden = !pursues(spec);
     this.list.hidden = this.data.node.hidden = !some;
-    put(this.plot, some ? pursuit(changes, status.samples) : hint("None yet: every arm is sampled once first."));
+    const none = () => hint("None yet: every arm is sampled once first.");
+    put(this.plot, some ? pursuit(changes, status.samples, status.decision !== null) : none());
     const [first, later] = BECAUSE[kind] ?? ["", () => ""];
     this.changes = changes
       .map((each, k) => ({ ...each, because: k ? later(changes[k - 1].answer) : first }))
@@ -286,7 +288,7 @@ export class PendingPanel {
 function due(deadline) {
   const left = deadline - now();
   if (left >= 0) return el("span", { class: "clock" }, `in ${span(left)}`);
-  return el("span", { class: "overdue" }, `overdue by ${span(left)}`);
+  return el("span", { class: "overdue" }, `${span(left)} overdue`);
 }
 
 /** The last events. */
