@@ -228,6 +228,32 @@ def test_long_work_is_compiled_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found[0] == found[1]
 
 
+def test_lost_asks_starve_no_arm() -> None:
+    """Of every ten samples that are under way seven are lost: the others still follow the weights."""
+    plan = live_plan(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 1e-12)
+    mind, rng = Session(plan), np.random.default_rng(7)
+    for _ in range(400):
+        arms = rng.permutation([mind.ask() for _ in range(10)])
+        for arm in arms[3:]:
+            mind.release(int(arm))
+        for arm in arms[:3]:
+            mind.tell(int(arm), float(rng.random() < (0.2, 0.6, 0.5)[arm]))
+    mind.ask()
+    assert float(np.sum(mind.ledger.taken)) == pytest.approx(np.sum(mind.ledger.state.totals[:3]))
+    assert np.max(np.abs(mind.ledger.taken - mind.ledger.state.totals[:3])) < 10
+
+
+def test_samples_that_nobody_asked_for_are_made_up_for() -> None:
+    plan = live_plan(sw.BestArm(2), sw.Gaussian(), TAS, sw.Mixture(), 1e-30)
+    mind, rng = Session(plan), np.random.default_rng(8)
+    for _ in range(500):
+        mind.tell(0, rng.normal(), waited=False)
+    for _ in range(700):
+        arm = mind.ask()
+        mind.tell(arm, rng.normal())
+    assert abs(mind.counts[0] - mind.counts[1]) <= 2, "two equal Gaussian arms have equal weights"
+
+
 def test_a_state_of_another_layout_is_not_loaded() -> None:
     mind = Session(live_plan(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 0.1))
     other = Session(live_plan(sw.BestArm(4), sw.Bernoulli(), TAS, sw.Mixture(), 0.1))

@@ -18,7 +18,7 @@ from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 1".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 2".encode()).digest()[:8]
 
 
 class Crossing(NamedTuple):

@@ -18,6 +18,7 @@ from stopwise.engine.plan import Plan
 from stopwise.engine.step import State, begin, growth, observe, track, weigh
 from stopwise.problems.base import Code
 from stopwise.sampling.strategies import aim
+from stopwise.sampling.tracking import recount
 from stopwise.verbs import jitable
 
 ASKED, TOLD, RELEASED = range(3)  # what replay understands
@@ -80,6 +81,7 @@ def ask(problem: Any, family: Any, strategy: Any, ledger: Ledger) -> int:
         if marks[AIMED] != marks[SEEN]:
             aim(strategy, problem, family, state.memory, marks[SEEN])
             marks[AIMED] = marks[SEEN]
+        recount(strategy.tracker, state.memory.weights, taken, state.totals)
         arm = track(strategy, state, taken, marks[SENT])
     taken[arm] += 1.0
     marks[SENT] += 1

@@ -25,6 +25,11 @@ def follow(tracker: Any, target: Floats, counts: Floats, totals: Floats, rounds:
     raise MissingVerb("follow", tracker)
 
 
+@verb
+def recount(tracker: Any, target: Floats, counts: Floats, totals: Floats) -> None:
+    """Samples were lost, or came unasked: bring the tracker's memory up to what was taken."""
+
+
 @value
 class CTracking(NamedTuple):
     """Cumulative tracking: the floor of its projection explores every arm often enough."""
@@ -100,6 +105,32 @@ def _follow_sum(
         if behind > best:
             best, arm = behind, k
     return arm
+
+
+@recount.register(CTracking)
+def _recount_sum(tracker: CTracking, target: Floats, counts: Floats, totals: Floats) -> None:
+    """The targets must sum to the number of samples.
+
+    Were they ahead after losses, an arm with a small weight would not be asked for until its own
+    total is as far ahead as the others': if losses go on, never. Lost samples leave the proportions
+    of the targets as they are; unasked ones count as rounds with the present target.
+    """
+    taken, wanted = 0.0, 0.0
+    for k in range(counts.size):
+        taken += counts[k]
+        wanted += totals[k]
+    if abs(taken - wanted) < 0.5:
+        return
+    for k in range(counts.size):
+        if taken < wanted:
+            totals[k] *= taken / wanted
+        else:
+            totals[k] += (taken - wanted) * target[k]
+
+
+@recount.register(Explored)
+def _recount_both(tracker: Explored, target: Floats, counts: Floats, totals: Floats) -> None:
+    recount(tracker.tracker, target, counts, totals)
 
 
 @follow.register(DTracking)
