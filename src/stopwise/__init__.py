@@ -7,7 +7,7 @@ Importing this loads nothing else: names are loaded when one of them is first us
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from stopwise.campaign import *  # noqa: F403

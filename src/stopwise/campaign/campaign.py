@@ -280,8 +280,8 @@ class Campaign:
         """Derive everything anew from the events alone, and compare."""
         with self._reading() as found:
             record, stored = found.since(0), found.state()
-            decision = found.head.decision
-        return Verification.of(self.spec, record, stored, decision)
+            head = found.head
+        return Verification.of(self.spec, record, stored, head.decision, head.version)
 
     def export(self, path: str | PathLike[str]) -> Path:
         """The record as .csv, .jsonl or .parquet, by the file's ending."""

@@ -11,6 +11,8 @@ from stopwise.campaign.record import Replay, replay
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 
+SAME_ASKS = (0, 2)  # versions since which asks are chosen by today's rules
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -21,13 +23,14 @@ class Verification:
     samples: int
     problems: tuple[str, ...]
     decision: Decision | None
+    remarks: tuple[str, ...]  # what could not be checked
 
     def __repr__(self) -> str:
         word = "agrees" if self.agrees else "DOES NOT AGREE"
         lines = [f"{word}: {self.events:,} events, {self.samples:,} samples derived anew"]
         if self.decision is not None:
             lines.append(f"decision: {self.decision.text} (event {self.decision.number})")
-        return "\n".join([*lines, *self.problems])
+        return "\n".join([*lines, *self.problems, *self.remarks])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
@@ -39,7 +42,8 @@ class Verification:
     def from_dict(cls, found: Mapping[str, Any]) -> Verification:
         """What ``to_dict`` gave, perhaps by way of JSON."""
         decision = found["decision"] and Decision.from_dict(found["decision"])
-        return cls(**{**found, "problems": tuple(found["problems"]), "decision": decision})
+        lists = {name: tuple(found[name]) for name in ("problems", "remarks")}
+        return cls(**{**found, **lists, "decision": decision})
 
     @classmethod
     def of(
@@ -48,19 +52,25 @@ class Verification:
         record: Sequence[Event],
         state: bytes | None,
         decision: str | None,
+        version: str,
     ) -> Verification:
-        """Replay the record from nothing."""
+        """Replay the record from nothing; ``version`` of stopwise created the campaign."""
         session = Session(spec.plan)
         seen = replay(session, record)
         claimed = None if decision is None else Decision.from_json(decision)
+        older = tuple(map(int, version.split(".")[:2])) < SAME_ASKS
         problems = [
             *_numbering(record),
-            *_arm_problems(seen),
+            *([] if older else _arm_problems(seen)),
             *_decision_problems(spec, session, seen, claimed, record),
         ]
         if state is not None and session.fits(state) and state != session.dump():
             problems.append("the stored state is not what the events give")
-        return cls(not problems, len(record), session.samples, tuple(problems), claimed)
+        remark = f"asks were not compared: stopwise {version} chose by another rule"
+        return cls(
+            *(not problems, len(record), session.samples, tuple(problems), claimed),
+            (remark,) if older else (),
+        )
 
 
 def _numbering(record: Sequence[Event]) -> list[str]:

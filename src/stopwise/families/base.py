@@ -151,6 +151,7 @@ def inverse(family: Any, mu: float, level: float, side: float) -> float:
     """The point beyond mu, on one side, where d(mu, .) reaches the level: safeguarded Newton."""
     low, high = interval(family)
     far = high if side > 0 else low
+    mu, level = float(mu), float(level)  # plain numbers grow to infinity without a warning
     if level <= 0.0 or mu == far:
         return mu
     if level == math.inf:

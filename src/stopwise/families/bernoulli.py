@@ -32,7 +32,7 @@ def binary_tilt(p: float, slope: float) -> float:
     Its two forms are exact for slopes below and above 1.
     """
     slope = min(max(slope, -1e150), 1e150)
-    root = math.sqrt((1.0 - slope) * (1.0 - slope) + 4.0 * slope * p)
+    root = math.sqrt(max((1.0 - slope) * (1.0 - slope) + 4.0 * slope * p, 0.0))
     if slope > 1.0:
         q = (slope - 1.0 + root) / (2.0 * slope)
     else:
