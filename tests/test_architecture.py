@@ -39,7 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "spelling": {"errors", "families", "problems", "sampling", "stopping"},
     "campaign": {
         *("", "checks", "engine", "errors", "families", "problems", "quantities"),
-        *("report", "results", "spelling", "verbs"),
+        *("report", "results", "sampling", "spelling", "verbs"),
     },
     "public": {
         *("errors", "families", "problems", "quantities", "results"),

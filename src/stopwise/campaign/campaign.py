@@ -124,7 +124,7 @@ class Campaign:
         with self._changing() as (found, session):
             self._refuse_if_decided()
             now = self._clock()
-            for late in found.leases(before=now):
+            for late in found.expired(now):
                 found.settle(late.token)
                 found.add("released", late.token, late.arm, None, now, note="lease expired")
                 session.release(late.arm)

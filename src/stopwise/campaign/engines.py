@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import re
 import select
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -116,9 +119,22 @@ def _own_transactions(connection: Any, _: Any) -> None:
 
 def _durable(connection: Any, record: Any) -> None:
     _own_transactions(connection, record)
-    connection.execute("PRAGMA journal_mode=WAL")
+    _switch_to_wal(connection)
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _switch_to_wal(connection: Any) -> None:
+    """Several processes may do it to a new file at once, and SQLite itself does not wait for that."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(random.uniform(0.005, 0.05))
 
 
 def _begin_immediate(connection: sa.Connection) -> None:

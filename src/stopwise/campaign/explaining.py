@@ -12,7 +12,7 @@ import numpy as np
 from stopwise.campaign.accounts import Status
 from stopwise.campaign.events import Event
 from stopwise.campaign.record import Replay, replay
-from stopwise.campaign.session import Session
+from stopwise.campaign.session import Session, pursues
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.words import in_words
 from stopwise.families.base import interval
@@ -68,7 +68,7 @@ class Explanation:
         remaining = samples_needed(spec, session)
         arm, weights = (None, ()) if status.decision else _peek(session)
         found = status.lines()
-        found += _pursuit(status, changes)
+        found += _pursuit(spec, changes)
         if evidence:
             listed = sorted(evidence.items(), key=lambda item: -item[1])[:8]
             found.append("evidence by answer: " + "; ".join(f"{k}: {v:.3f}" for k, v in listed))
@@ -90,6 +90,8 @@ class Explanation:
 def _changes(spec: CampaignSpec, seen: Replay) -> tuple[tuple[int, str], ...]:
     """When the pursued answer changed (asks alone move it)."""
     found: list[tuple[int, str]] = []
+    if not pursues(spec.plan):
+        return ()
     before: bytes | None = None
     for place in range(seen.used):
         event = seen.counted[place]
@@ -103,7 +105,9 @@ def _changes(spec: CampaignSpec, seen: Replay) -> tuple[tuple[int, str], ...]:
     return tuple(found)
 
 
-def _pursuit(status: Status, changes: tuple[tuple[int, str], ...]) -> list[str]:
+def _pursuit(spec: CampaignSpec, changes: tuple[tuple[int, str], ...]) -> list[str]:
+    if not pursues(spec.plan):
+        return ["samples are shared out by fixed weights: no answer is pursued"]
     if not changes:
         return ["every arm is sampled once before an answer is pursued"]
     number, text = changes[-1]

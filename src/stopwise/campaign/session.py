@@ -16,9 +16,15 @@ from stopwise.engine.live import EVIDENCE, GROWTH, NEVER, SEEN, START, History, 
 from stopwise.engine.plan import Plan
 from stopwise.problems import base
 from stopwise.problems.base import Answer, Code
+from stopwise.sampling.strategies import FixedWeights
 
 # other versions may keep other numbers: what they dumped is derived again from the events
 TAG = hashlib.sha256(f"stopwise {__version__}, layout 2".encode()).digest()[:8]
+
+
+def pursues(plan: Plan) -> bool:
+    """Whether the strategy has an answer in mind: fixed weights have none."""
+    return not isinstance(plan.strategy, FixedWeights)
 
 
 class Crossing(NamedTuple):
@@ -82,7 +88,7 @@ class Session:
     @property
     def pursued(self) -> Answer | None:
         """The answer that the strategy pursues (as of the last ask after every arm had a sample)."""
-        if not self.started:
+        if not self.started or not pursues(self.plan):
             return None
         return base.decode(self.plan.problem, self.ledger.state.memory.code)
 

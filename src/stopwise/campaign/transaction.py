@@ -132,6 +132,7 @@ class Transaction:
         self._events: list[Event] = []  # that are not written yet
         self._lent: dict[str, Lease] = {}
         self._settled: set[str] = set()
+        self._swept = False
 
     def state(self) -> bytes | None:
         """What the session knew after the last event."""
@@ -184,12 +185,18 @@ class Transaction:
         if self._lent.pop(token, None) is None:
             self._settled.add(token)
 
-    def leases(self, before: float | None = None) -> list[Lease]:
-        """Samples under way; or only those whose deadline has passed."""
+    def leases(self) -> list[Lease]:
+        """Samples under way."""
         self._write()
-        if before is None:
-            return [Lease(*row) for row in self._line.rows(ALL_LEASES, wanted=self.head.id)]
-        return [Lease(*row) for row in self._line.rows(EXPIRED, wanted=self.head.id, now=before)]
+        return [Lease(*row) for row in self._line.rows(ALL_LEASES, wanted=self.head.id)]
+
+    def expired(self, now: float) -> list[Lease]:
+        """Samples whose deadline had passed when this was first asked for; then none."""
+        if self._swept:
+            return []
+        self._swept = True
+        self._write()
+        return [Lease(*row) for row in self._line.rows(EXPIRED, wanted=self.head.id, now=now)]
 
     def save(self, decision: str | None, state: bytes | None) -> None:
         """What the session knows after the last event."""

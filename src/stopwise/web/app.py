@@ -24,6 +24,7 @@ from stopwise.errors import StopwiseError
 from stopwise.web import forms, routes
 from stopwise.web.guard import Guard, Rules
 from stopwise.web.house import House
+from stopwise.web.shortcut import Shortcut
 
 STATIC = Path(__file__).parent / "static"
 log = logging.getLogger("stopwise.web")
@@ -74,6 +75,7 @@ def create_app(store: Store, rules: Rules) -> FastAPI:
     app.add_exception_handler(HTTPException, _plain_error)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_own_routes(app, store)
+    app.add_middleware(Shortcut)
     app.add_middleware(Measured)
     app.add_middleware(Guard, rules=rules)
     return app
@@ -142,12 +144,7 @@ class Measured:
 def _not_valid(_: Request, error: Exception) -> Response:
     """What FastAPI refuses, in our form."""
     assert isinstance(error, RequestValidationError)
-    parts = []
-    for each in error.errors():
-        where = ".".join(str(step) for step in each["loc"][1:]) or "body"
-        parts.append(f"{where}: {each['msg']}")
-    found = forms.Problem(error="BadArgument", message="; ".join(parts))
-    return JSONResponse(found.model_dump(), 422)
+    return routes.not_valid([(each["loc"][1:], each["msg"]) for each in error.errors()])
 
 
 def _plain_error(_: Request, error: Exception) -> Response:

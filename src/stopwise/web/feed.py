@@ -18,9 +18,9 @@ from stopwise.campaign.events import Event
 from stopwise.errors import StopwiseError
 from stopwise.web.watch import Watch
 
-TICK = 0.25  # seconds between looks for new events
+TICK = 0.5  # seconds between looks for new events
 RING = 256  # messages that are kept
-MOST = 50  # events in one message
+MOST = 20  # events in one message
 SILENCE = 15.0  # seconds after which a listener hears that the line is alive
 
 

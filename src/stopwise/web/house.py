@@ -47,7 +47,8 @@ class House:
 
     def page(self, name: str) -> bytes:
         """Everything that the page shows of a campaign, as JSON."""
-        return self.feed(name).watch.text()
+        feed = self.feed(name)
+        return feed.watch.text(feed.listeners)
 
     def glance(self) -> list[forms.Brief]:
         """All campaigns, newest first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,6 +61,13 @@ def answer_error(_: Request, error: Exception) -> Response:
     code, found = problem(error)
     headers = {"retry-after": "1"} if code == 503 else None
     return JSONResponse(found.model_dump(), code, headers)
+
+
+def not_valid(errors: Iterable[tuple[Sequence[Any], str]]) -> Response:
+    """A form with mistakes: where, and what."""
+    parts = [f"{'.'.join(map(str, where)) or 'body'}: {what}" for where, what in errors]
+    found = forms.Problem(error="BadArgument", message="; ".join(parts))
+    return JSONResponse(found.model_dump(), 422)
 
 
 def _house(request: Request) -> House:

@@ -15,7 +15,7 @@ from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.events import Event
 from stopwise.campaign.explaining import losses, samples_needed
 from stopwise.campaign.record import Reader
-from stopwise.campaign.session import Session
+from stopwise.campaign.session import Session, pursues
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.store import Store
 from stopwise.campaign.words import in_words
@@ -26,6 +26,7 @@ from stopwise.quantities import oracle
 from stopwise.stopping.mixtures import regret
 
 POINTS = 500  # of a series, at most
+A_SECOND = 50  # pages that are loaded anew in a second, at most, however many are open
 FRESH = 0.25  # seconds for which a page is not made anew
 LEDGER = 50  # events that the page lists
 CHANGES = 100  # changes of the pursued answer that it lists
@@ -97,7 +98,7 @@ class Watch:
             self._step *= 2
 
     def _pursue(self, spec: CampaignSpec, event: Event, code: Any) -> None:
-        if code.tobytes() != self._code:
+        if pursues(spec.plan) and code.tobytes() != self._code:
             self._code = code.tobytes()
             words = in_words(spec.plan.problem, base.decode(spec.plan.problem, code), spec.labels)
             self._changes = [*self._changes, (event.number, self._samples, words)][-CHANGES:]
@@ -118,11 +119,15 @@ class Watch:
         """The page as JSON, if it was made just now."""
         return self._text if time.monotonic() < self._stale else None
 
-    def text(self) -> bytes:
-        """The page as JSON: made once for all who look on, and not more often than every ``FRESH``."""
+    def text(self, listeners: int) -> bytes:
+        """The page as JSON: made once for all who look on, and not more often than every ``FRESH``.
+
+        It says after how many seconds it may be asked for again: later, the more look on.
+        """
         with self._making:
             if self.fresh() is None:
-                self._text = json.dumps(self.page(), allow_nan=False).encode()
+                found = {**self.page(), "again": max(1.0, listeners / A_SECOND)}
+                self._text = json.dumps(found, allow_nan=False).encode()
                 self._stale = time.monotonic() + FRESH
             return self._text
 

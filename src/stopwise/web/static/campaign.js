@@ -37,7 +37,8 @@ export function campaign(main, { name, fail }) {
     failed: (error) => view.words.fail(error),
   });
   const stream = new Stream(name, { news: () => page.kick(), state: (state) => view.line(state) });
-  view.loaded = (last, fresh) => {
+  view.loaded = (last, fresh, again) => {
+    page.gap = 1000 * again; // seconds: more than one when many look on
     stream.start(last);
     if (stream.last > last) page.kick(); // the answer was older than the news
     if (fresh && (last <= EXPLAINED || !view.explained)) words.kick();
@@ -135,7 +136,7 @@ class View {
     const fresh = page.last !== this.last;
     this.last = page.last;
     this.show(page);
-    this.loaded(page.last, fresh);
+    this.loaded(page.last, fresh, page.again);
   }
 
   async explain(signal) {
