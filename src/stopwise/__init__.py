@@ -5,9 +5,13 @@ Fixed-confidence pure exploration with multiple correct answers (Degenne & Koole
 Importing this loads nothing else: names are loaded when one of them is first used.
 """
 
+import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
+
+# numba's colours replace sys.stdout for moments while it compiles, for all threads
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
 if TYPE_CHECKING:
     from stopwise.campaign import *  # noqa: F403

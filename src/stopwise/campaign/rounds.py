@@ -40,6 +40,8 @@ class Rounds:
             thread.start()
 
     def _compile_meanwhile(self, plan: Plan) -> None:
+        if _swaps_stdout():
+            return
         with alone() as mine:
             if mine:
                 self._compile(plan)
@@ -51,6 +53,16 @@ class Rounds:
         told = (*values, plan.threshold, plan.rank, ledger, 0, 0.0)
         ask, tell = _compiled(live.ask, plan, (*values, ledger)), _compiled(live.tell, plan, told)
         self.ask, self.tell = ask, tell
+
+
+def _swaps_stdout() -> bool:
+    """With colours numba puts another sys.stdout in its place now and then: what is printed is lost.
+
+    The package switches them off, unless numba was imported before it.
+    """
+    from numba.core import errors
+
+    return hasattr(errors, "ColorShell")
 
 
 @contextmanager
