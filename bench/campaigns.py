@@ -28,6 +28,7 @@ MANY = 16
 EVENTS = 1_000_000
 ROW = "INSERT INTO raw (token, arm, value, time) VALUES ({0}, {0}, {0}, {0})"
 TABLE = "CREATE TABLE IF NOT EXISTS raw (token TEXT, arm INTEGER, value FLOAT, time FLOAT)"
+Parts = dict[str, Callable[[Path], list[dict[str, Any]]]]
 Work = Callable[[float], int]  # works until this moment, and says how often it did
 
 
@@ -268,7 +269,7 @@ def output(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-PARTS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
+PARTS: Parts = {
     "sqlite": lambda folder: rates("SQLite", folder),
     "postgresql": lambda folder: rates("PostgreSQL", folder),
     "few arms": lambda folder: waits(10, 5.0, folder),
@@ -304,9 +305,14 @@ def report(script: str, parts: list[str]) -> None:
     show(rows)
 
 
-if __name__ == "__main__":
+def main(script: str, parts: Parts) -> None:
+    """The report; or, in a process of its own, one part."""
     if sys.argv[1:2] == ["--part"]:
         with tempfile.TemporaryDirectory() as place:
-            print(json.dumps(PARTS[sys.argv[2]](Path(place))))
+            print(json.dumps(parts[sys.argv[2]](Path(place))))
     else:
-        report(__file__, sys.argv[1:] or list(PARTS))
+        report(script, sys.argv[1:] or list(parts))
+
+
+if __name__ == "__main__":
+    main(__file__, PARTS)

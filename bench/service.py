@@ -14,7 +14,6 @@ import re
 import selectors
 import socket
 import sys
-import tempfile
 import time
 import urllib.request
 from collections.abc import Callable
@@ -237,14 +236,7 @@ def page(folder: Path) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-PARTS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {"tells": tells, "page": page}
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--part"]:
-        with tempfile.TemporaryDirectory() as place:
-            print(json.dumps(PARTS[sys.argv[2]](Path(place))))
-    else:
-        from campaigns import report
+    from campaigns import main
 
-        report(__file__, sys.argv[1:] or list(PARTS))
+    main(__file__, {"tells": tells, "page": page})

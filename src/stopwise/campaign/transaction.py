@@ -8,6 +8,7 @@ at the end, or before it is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -129,7 +130,7 @@ class Transaction:
 
     def __init__(self, line: Line, head: Head) -> None:
         self._line, self.head, self.last = line, head, head.last
-        self._events: list[Event] = []  # that are not written yet
+        self._events: dict[str, dict[str, Event]] = {}  # not written yet, by token and kind
         self._lent: dict[str, Lease] = {}
         self._settled: set[str] = set()
         self._swept = False
@@ -151,7 +152,7 @@ class Transaction:
         rows = self._line.rows(BY_TOKEN, wanted=self.head.id, under=token)
         found = {row[1]: _event(row) for row in rows}
         stored = any(row[-1] is not None for row in rows)
-        found.update((event.kind, event) for event in self._events if event.token == token)
+        found.update(self._events.get(token, {}))
         waiting = token in self._lent or (stored and token not in self._settled)
         return Past(found, waiting)
 
@@ -167,8 +168,9 @@ class Transaction:
     ) -> Event:
         """The next event."""
         self.last += 1
-        self._events.append(Event(self.last, kind, token, arm, value, time, late, note))
-        return self._events[-1]
+        event = Event(self.last, kind, token, arm, value, time, late, note)
+        self._events.setdefault(token, {})[kind] = event
+        return event
 
     def lend(self, token: str, arm: int, deadline: float) -> None:
         """A sample is under way until its deadline."""
@@ -208,12 +210,13 @@ class Transaction:
     def _write(self) -> None:
         """What was added."""
         here = self.head.id
-        self._line.write(ADD_EVENT, ({"campaign": here, **e._asdict()} for e in self._events))
+        added = chain.from_iterable(kinds.values() for kinds in self._events.values())
+        self._line.write(ADD_EVENT, ({"campaign": here, **event._asdict()} for event in added))
         self._line.write(
             ADD_LEASE, ({"campaign": here, **lease._asdict()} for lease in self._lent.values())
         )
         self._line.write(DROP_LEASE, ({"wanted": here, "under": t} for t in self._settled))
-        self._events, self._lent, self._settled = [], {}, set()
+        self._events, self._lent, self._settled = {}, {}, set()
 
 
 def _event(row: tuple[Any, ...]) -> Event:

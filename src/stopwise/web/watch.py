@@ -13,7 +13,7 @@ import numpy as np
 from stopwise.campaign.accounts import Status
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.events import Event
-from stopwise.campaign.explaining import losses, samples_needed
+from stopwise.campaign.explaining import samples_needed
 from stopwise.campaign.record import Reader
 from stopwise.campaign.session import Session, pursues
 from stopwise.campaign.spec import CampaignSpec
@@ -202,6 +202,3 @@ def _oracle_weights(spec: CampaignSpec, session: Session) -> Any:
         return oracle(spec.plan.problem, session.means, spec.plan.family).weights[0]
     except StopwiseError:
         return None
-
-
-__all__ = ["Watch", "losses"]
