@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export MPLBACKEND := Agg
 
-.PHONY: setup demo test test-all check format bench openapi docs clean
+.PHONY: setup programs demo test test-all check format bench openapi docs clean
 
 setup: $(VENV)/.ready
 
@@ -16,16 +16,20 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	  --editable '.[dev,plots,tables,docs]'
 	touch $@
 
+# what tests and benchmarks need beside Python: silent if it is here
+programs:
+	@tools/programs.sh
+
 demo: setup
 	$(BIN)/stopwise reproduce figure2 --repetitions 1000 --out out/demo
 	$(BIN)/python examples/first_look.py
 
-test: setup
+test: programs setup
 	$(BIN)/python -m pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/test_families.py tests/test_golden.py \
 	  tests/test_compiled.py
 
-test-all: setup
+test-all: programs setup
 	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'
 
 check: setup
@@ -37,7 +41,7 @@ format: setup
 	$(BIN)/ruff format src tests bench examples
 	$(BIN)/ruff check --fix src tests bench examples
 
-bench: setup
+bench: programs setup
 	$(BIN)/python bench/oracles.py
 	$(BIN)/python bench/engine.py
 	$(BIN)/python bench/studies.py
