@@ -86,6 +86,16 @@ def test_the_measurements_of_the_guarantee_run(capsys: pytest.CaptureFixture[str
     assert found["broken  poor results get lost"] > 0.5
 
 
+def test_the_measurements_of_delays_are_those_of_the_page(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = runpy.run_path(str(ROOT / "examples" / "delays.py"))["main"]()
+    table = capsys.readouterr().out
+    assert f"```text\n{table}```\n" in (ROOT / "docs" / "what-the-guarantee-covers.md").read_text()
+    for name, share in found.items():
+        assert (share > 0.1) == name.startswith("broken"), name
+
+
 def test_the_demo_ends_with_a_decision(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "first_look.py"))["campaign"]()
     text = capsys.readouterr().out
