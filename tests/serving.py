@@ -18,24 +18,25 @@ SCRIPT = "from stopwise.cli.main import main; main()"
 class Service:
     """``stopwise serve`` that can be killed and started again at the same address."""
 
-    def __init__(self, storage: str, folder: Path, *options: str, port: int = 0) -> None:
+    def __init__(self, storage: str | None, folder: Path, *options: str, port: int = 0) -> None:
         self.storage, self.folder, self.options, self.port = storage, folder, options, port
         self.lines: list[str] = []
         self.start()
 
     def start(self) -> None:
         """Start, and wait until it listens."""
-        command = [sys.executable, "-c", SCRIPT, "serve", self.storage, "--port", str(self.port)]
+        named = [] if self.storage is None else [self.storage]
+        command = [sys.executable, "-c", SCRIPT, "serve", *named, "--port", str(self.port)]
         self.process = subprocess.Popen(
             [*command, *self.options], stderr=subprocess.PIPE, text=True, cwd=self.folder,
             env={**os.environ, "XDG_STATE_HOME": str(self.folder)},
         )  # fmt: skip
         assert self.process.stderr is not None
         first = self.process.stderr.readline()
-        found = re.search(r"at (http://\S+?:(\d+)) ", first)
+        found = re.search(r"serves (\S+) at (http://\S+?:(\d+)) ", first)
         if not found:
             raise RuntimeError(first + self.process.stderr.read())
-        self.url, self.port = found[1], int(found[2])
+        self.named, self.url, self.port = found[1], found[2], int(found[3])
         threading.Thread(target=self._drain, daemon=True).start()
 
     def _drain(self) -> None:
@@ -55,7 +56,7 @@ class Service:
 
 
 @contextmanager
-def serving(storage: str, folder: Path, *options: str) -> Iterator[Service]:
+def serving(storage: str | None, folder: Path, *options: str) -> Iterator[Service]:
     """A service, and its end."""
     service = Service(storage, folder, *options)
     try:

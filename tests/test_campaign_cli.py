@@ -156,6 +156,55 @@ def test_the_storage_is_an_option_or_a_variable(
     assert shell("status", "pages").code == 0
 
 
+STORAGES = ("other.db", "./other.sqlite", "other.sqlite3", "sqlite:///other")
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_the_variable_takes_what_the_option_takes(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, storage: str, how: str
+) -> None:
+    if how == "variable":
+        monkeypatch.setenv("STOPWISE_STORAGE", storage)
+    rest = ("--storage", storage) if how == "option" else ()
+    assert shell("create", "pages.toml", *rest).code == 0
+    assert Path(storage.removeprefix("sqlite:///")).exists()
+    (ticket,) = shell("ask", "pages", "--json", *rest).table["tickets"]
+    token = ticket["token"]
+    commands = [
+        *(f"heartbeat pages {token}", f"tell pages {token} 1", f"release pages {token}"),
+        *("record pages A 0", "status pages", "explain pages", "verify pages", "events pages"),
+        *("export pages x.csv", "list", "token create alice", "token list"),
+    ]
+    for command in commands:
+        ran = shell(*command.split(), *rest)
+        assert (ran.code, ran.err) == (0, ""), command
+    assert not Path("stopwise.db").exists()
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_python_takes_the_variable_too(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, storage: str
+) -> None:
+    monkeypatch.setenv("STOPWISE_STORAGE", storage)
+    made = sw.Campaign.create("pages.toml")
+    assert sw.Campaign.open("pages", storage).spec.key == made.spec.key
+    assert sw.Campaign.open("pages").spec.key == made.spec.key
+    assert not Path("stopwise.db").exists()
+
+
+def test_list_takes_a_file(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell("create", "pages.toml", "--storage", "other.db")
+    listed = shell("list", "other.db")
+    assert listed == (0, "name\tstate\tsamples\tleading\npages\trunning\t0\t-\n", "")
+    assert shell("list", "sqlite:///other.db") == listed
+    assert shell("list", "--storage", "other.db") == listed
+    assert shell("list", "other.db", "--storage", "other.db") == listed
+    monkeypatch.setenv("STOPWISE_STORAGE", "elsewhere.db")
+    assert shell("list", "other.db") == listed  # what is given goes before the variable
+    assert "The same as --storage" in shell("list", "--help").out
+
+
 def test_status_shows_evidence_and_arms(pages: Shell) -> None:
     before = pages("status", "pages")
     assert "no evidence yet" in before.out
@@ -286,6 +335,10 @@ MISTAKES: list[tuple[str, list[str]]] = [
     ("ask nobody", ["no campaign 'nobody'", "'pages'"]),
     ("ask pages --storage sqlite:///missing.db", ["a file that exists", "stopwise create"]),
     ("list --storage sqlite:///missing.db", ["a file that exists", "stopwise create"]),
+    ("list missing.db", ["storage: got 'missing.db'", "a file that exists", "stopwise create"]),
+    ("list pages.toml", ["storage: got 'pages.toml'", "FILE.db, sqlite:///FILE"]),
+    ("list a.db --storage b.db", ["got 'a.db --storage b.db'", "one storage", "Leave one"]),
+    ("status pages --storage missing.db", ["a file that exists", "stopwise create"]),
     ("ask pages -n 0", ["n: got 0", "at least 1"]),
     ("ask pages -n 10001", ["n: got 10001", "at most 10,000"]),
     ("ask pages --lease 0", ["lease: got 0.0", "above 0"]),

@@ -318,9 +318,9 @@ def test_unknown_campaigns_are_listed_and_others_are_told_apart(address: str) ->
 # storages that cannot be used
 
 STORAGES: list[tuple[Any, type[Exception], list[str]]] = [
-    ("mysql://me:secret@host/db", sw.BadArgument, ["mysql://me:***@host", "sqlite:///file"]),
+    ("mysql://me:secret@host/db", sw.BadArgument, ["mysql://me:***@host", "sqlite:///FILE"]),
     (5, sw.BadArgument, ["storage: got 5"]),
-    ("sqlite://", sw.BadArgument, ["sqlite:///file"]),
+    ("sqlite://", sw.BadArgument, ["sqlite:///FILE"]),
     ("sqlite:///FOLDER/no/x.db", StorageError, ["/no does not exist"]),
     ("sqlite:///FOLDER", StorageError, ["a folder", "stopwise.db"]),
     ("sqlite:///FOLDER/notes.db", StorageError, ["not a SQLite database"]),

@@ -316,6 +316,17 @@ def test_refuses_to_start(tmp_path: Path) -> None:
         assert "cannot listen" in _refusal(tmp_path, "--port", port)
 
 
+@pytest.mark.parametrize("storage", ["named.db", "named.sqlite", "sqlite:///named"])
+def test_the_storage_may_be_a_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
+) -> None:
+    monkeypatch.setenv("STOPWISE_STORAGE", storage)
+    with serving(None, tmp_path) as service:
+        assert service.named == f"sqlite:///{storage.removeprefix('sqlite:///')}"
+        assert send(service, "GET", "/ready")[0] == 200
+    assert (tmp_path / storage.removeprefix("sqlite:///")).exists()
+
+
 def test_ends_gracefully(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/s.db", tmp_path) as service:
         assert send(service, "GET", "/ready")[0] == 200

@@ -31,7 +31,7 @@ def shown(address: str) -> str:
 
 
 def engine_at(address: Any) -> sa.Engine:
-    """The engine for memory:, sqlite:///file or postgresql+psycopg://user@host/database."""
+    """The engine for memory:, sqlite:///FILE or postgresql+psycopg://user@host/database."""
     if address == "memory:":
         return _memory()
     scheme = urlsplit(address).scheme if isinstance(address, str) else ""
@@ -39,7 +39,7 @@ def engine_at(address: Any) -> sa.Engine:
         return _sqlite(address)
     if scheme in ("postgresql", "postgresql+psycopg"):
         return _postgresql(address)
-    allowed = "memory:, sqlite:///file or postgresql+psycopg://user@host/database"
+    allowed = "memory:, FILE.db, sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE"
     given = shown(address) if isinstance(address, str) else address
     raise BadArgument("storage", given, allowed)
 
@@ -77,7 +77,7 @@ def _sqlite(address: str) -> sa.Engine:
     except exc.ArgumentError:
         raise BadArgument("storage", address, "an address such as sqlite:///stopwise.db") from None
     if not url.database or url.database == ":memory:":
-        raise BadArgument("storage", address, "sqlite:///file (or memory: to keep nothing)")
+        raise BadArgument("storage", address, "sqlite:///FILE (or memory: to keep nothing)")
     path = Path(url.database).absolute()
     kind = file_system(path.resolve(), _mounts())
     if kind.startswith(NETWORK):

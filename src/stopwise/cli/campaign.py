@@ -229,13 +229,27 @@ def verify(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> Non
 
 
 @verb("list")
-def list_campaigns(storage: Storage = DEFAULT, as_json: Json = False) -> None:
+def list_campaigns(
+    context: typer.Context,
+    file: Annotated[
+        str | None, typer.Argument(help="The same as --storage.", show_default=False)
+    ] = None,
+    storage: Storage = DEFAULT,
+    as_json: Json = False,
+) -> None:
     """Say which campaigns there are, oldest first, and where each stands."""
+    if file is not None:
+        source = context.get_parameter_source("storage")
+        if source is not None and source.name == "COMMANDLINE" and storage != file:
+            given = f"{file} --storage {storage}"
+            raise BadArgument("storage", given, "one storage", "Leave one of the two out.")
+        storage = file
     _refuse_missing(storage)
     from stopwise.campaign import Campaign
+    from stopwise.campaign.names import storage_address
     from stopwise.campaign.store import Store
 
-    store = Store(storage)
+    store = Store(storage_address(storage))
     found = [Campaign.open(name, store).status() for name in store.names()]
     lines = [
         f"{each.name}\t{each.state}\t{each.samples:,}\t{each.leading or '-'}" for each in found
@@ -279,15 +293,20 @@ def _open(name: str, storage: str) -> Campaign:
 
 def _refuse_memory(storage: str) -> None:
     if storage == "memory:":
-        allowed = "sqlite:///FILE or a PostgreSQL address; memory does not outlast a command"
+        allowed = (
+            "FILE.db, sqlite:///FILE or a PostgreSQL address; memory does not outlast a command"
+        )
         raise BadArgument("storage", storage, allowed)
 
 
 def _refuse_missing(storage: str) -> None:
     """A look into the wrong folder should not leave an empty database there."""
     _refuse_memory(storage)
-    file = Path(storage.removeprefix("sqlite:///").partition("?")[0])
-    if storage.startswith("sqlite:///") and not file.exists():
+    from stopwise.campaign.names import storage_address
+
+    address = storage_address(storage)
+    file = Path(address.removeprefix("sqlite:///").partition("?")[0])
+    if address.startswith("sqlite:///") and not file.exists():
         hint = "stopwise create makes it; --storage or STOPWISE_STORAGE says where campaigns are."
         raise BadArgument("storage", storage, "a file that exists", hint)
 

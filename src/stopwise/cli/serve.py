@@ -32,7 +32,13 @@ Storage = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 StorageOption = Annotated[
     str | None,
-    typer.Option("--storage", envvar="STOPWISE_STORAGE", show_default="sqlite:///stopwise.db"),
+    typer.Option(
+        "--storage",
+        envvar="STOPWISE_STORAGE",
+        metavar="ADDRESS",
+        help="FILE.db, sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE",
+        show_default="sqlite:///stopwise.db",
+    ),
 ]
 
 
