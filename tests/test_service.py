@@ -297,9 +297,9 @@ def test_every_route_for_every_role(tmp_path: Path) -> None:
     assert all(secret not in map(str, row) for row in rows), "only hashes are stored"
 
 
-def _refusal(folder: Path, *arguments: str) -> str:
+def _refusal(folder: Path, *arguments: str, storage: str | None = None) -> str:
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, "serve", f"sqlite:///{folder}/s.db", *arguments],
+        [sys.executable, "-c", SCRIPT, "serve", storage or f"sqlite:///{folder}/s.db", *arguments],
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert result.returncode == 2
@@ -308,12 +308,49 @@ def _refusal(folder: Path, *arguments: str) -> str:
 
 
 def test_refuses_to_start(tmp_path: Path) -> None:
-    assert "there is no token" in _refusal(tmp_path, "--host", "0.0.0.0")
+    for options, given in [
+        (["--host", "0.0.0.0"], "host: got '0.0.0.0'"),
+        (["--allow-host", "tests.example.org"], "allow_host: got 'tests.example.org'"),
+        (["--allow-host", "a.org", "--allow-host", "b.org"], "allow_host: got 'a.org, b.org'"),
+        (["--host", "0.0.0.0", "--allow-host", "a.org"], "allow_host: got 'a.org'"),
+    ]:
+        text = _refusal(tmp_path, *options)
+        assert given in text
+        assert f"there is no token in sqlite:///{tmp_path}/s.db" in text
+        assert "--host 127.0.0.1, ::1 or localhost, and no --allow-host" in text
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
         assert "cannot listen" in _refusal(tmp_path, "--port", port)
+
+
+def test_what_the_refusal_says_to_do_helps(tmp_path: Path) -> None:
+    """The command that it names makes a token; with it the service starts, and is closed."""
+    text = _refusal(tmp_path, "--allow-host", "Tests.Example.org")
+    command = text.split("Create a token first: stopwise ")[1].replace("NAME", "alice").split()
+    made = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *command], capture_output=True, text=True, timeout=60
+    )
+    assert made.returncode == 0, made.stderr
+    bearer = {"authorization": f"Bearer {made.stdout.strip()}"}
+    storage = f"sqlite:///{tmp_path}/s.db"
+    with serving(storage, tmp_path, "--allow-host", "Tests.Example.org") as service:
+        for name in ("tests.example.org", "Tests.Example.org", "127.0.0.1"):
+            host = {"host": name}
+            assert send(service, "GET", "/api/campaigns", headers=host)[0] == 401
+            assert send(service, "GET", "/api/campaigns", headers={**host, **bearer})[0] == 200
+        assert send(service, "GET", "/health", headers={"host": "other.org"})[0] == 421
+    tokens = Tokens(Store(storage))
+    tokens.revoke(tokens.all()[0].id)
+    assert "there is no token" in _refusal(
+        tmp_path, "--allow-host", "a.org"
+    )  # a revoked one is none
+
+
+def test_memory_can_have_no_token(tmp_path: Path) -> None:
+    text = _refusal(tmp_path, "--allow-host", "a.org", storage="memory:")
+    assert "--storage FILE.db (memory: keeps none; serve FILE.db instead)" in text
 
 
 @pytest.mark.parametrize("storage", ["named.db", "named.sqlite", "sqlite:///named"])

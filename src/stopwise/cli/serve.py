@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import shlex
 import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,7 +49,8 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0: any free port.", min=0, max=65535)] = 8123,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="A further name of this service, behind a proxy.")
+        list[str] | None,
+        typer.Option(help="A further name of this service, behind a proxy; needs a token."),
     ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
@@ -61,12 +63,10 @@ def serve(
     store = _store(storage)
     tokens = Tokens(store)
     closed = any(each.revoked is None for each in tokens.all())
-    if not closed and not _loopback(host):
-        raise StopwiseError(
-            f"host: got {host!r}, which others can reach, and there is no token. Create one first: "
-            "stopwise token create NAME --role admin"
-        )
-    hosts = {"127.0.0.1", "localhost", "[::1]", host.lower(), *(allow_host or [])}
+    if not closed:
+        _refuse_to_be_open(host, allow_host or [], store)
+    names = [name.lower() for name in (host, *(allow_host or []))]
+    hosts = {"127.0.0.1", "localhost", "[::1]", *names}
     application = create_app(store, Rules(frozenset(hosts), tokens if closed else None))
     listener = _listen(host, port)
     where = f"http://{host if ':' not in host else f'[{host}]'}:{listener.getsockname()[1]}"
@@ -85,6 +85,24 @@ def serve(
     _collect_seldom()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # after a graceful end
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _refuse_to_be_open(host: str, names: list[str], store: Store) -> None:
+    """Without tokens a service is for this machine only; what others can reach needs one first."""
+    if names:
+        given, why = f"allow_host: got {', '.join(names)!r}", "others get in by a proxy"
+    elif not _loopback(host):
+        given, why = f"host: got {host!r}", "others can reach it"
+    else:
+        return
+    kept = store.address != "memory:"  # else the token would be gone before the service starts
+    where = shlex.quote(store.shown) if kept else "FILE.db"
+    raise StopwiseError(
+        f"{given}: {why}, and there is no token in {store.shown}. Allowed without a token: --host "
+        "127.0.0.1, ::1 or localhost, and no --allow-host. Create a token first: "
+        f"stopwise token create NAME --role admin --storage {where}"
+        f"{'' if kept else ' (memory: keeps none; serve FILE.db instead)'}"
+    )
 
 
 def _collect_seldom() -> None:
