@@ -101,6 +101,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_section_is_there_twice(page: Path) -> None:
+    titles = re.findall(r"^##+ .*$", BLOCK.sub("", page.read_text()), re.MULTILINE)
+    assert sorted(titles) == sorted(set(titles))
+
+
 def test_the_demo_runs(tmp_path: Path) -> None:
     import runpy
 
