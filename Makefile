@@ -26,8 +26,8 @@ demo: setup
 
 test: programs setup
 	$(BIN)/python -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/test_families.py tests/test_golden.py \
-	  tests/test_compiled.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/families/test_families.py \
+	  tests/oracles/test_golden.py tests/core/test_compiled.py
 
 test-all: programs setup
 	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'

@@ -104,7 +104,7 @@ def raw_postgresql(address: str) -> Work:
 
 def pairs(address: str) -> Work:
     """Asks and tells: two commits each."""
-    from stopwise.campaign import Campaign
+    from stopwise import Campaign
 
     campaign = Campaign.open("bench", address)
 
@@ -121,7 +121,8 @@ def pairs(address: str) -> Work:
 
 def rates(kind: str, folder: Path) -> list[dict[str, Any]]:
     """Commits a second, raw and by campaigns, for one process and for many."""
-    from stopwise.campaign import Campaign, rounds
+    from stopwise import Campaign
+    from stopwise.campaign import rounds
 
     if kind == "SQLite":
         address, raw = f"sqlite:///{folder}/bench.db", lambda: raw_sqlite(folder / "raw.db")
@@ -136,7 +137,7 @@ def rates(kind: str, folder: Path) -> list[dict[str, Any]]:
             connection.execute(TABLE.encode())
     campaign = Campaign.create(coins(10), address, "bench")
     for _ in range(rounds.SOON):  # workers that have been there for a while
-        rounds.rounds_of(campaign.spec.plan).pay_off(campaign.spec.plan)
+        rounds.rounds_of(campaign.spec.design).pay_off(campaign.spec.design)
     rounds.finish()
     campaign._store.close()
     found = []
@@ -157,7 +158,7 @@ def rates(kind: str, folder: Path) -> list[dict[str, Any]]:
 
 def waits(arms: int, limit: float, folder: Path) -> list[dict[str, Any]]:
     """The median ask beside the median commit of the same process."""
-    from stopwise.campaign import Campaign
+    from stopwise import Campaign
 
     work = raw_sqlite(folder / "raw.db")
     campaign = Campaign.create(coins(arms), folder / f"{arms}.db", "bench")
@@ -187,20 +188,28 @@ def long_record(folder: Path) -> None:
     import numpy as np
 
     import stopwise as sw
-    from stopwise.campaign import Campaign, Session
+    from stopwise import Campaign
     from stopwise.engine import live
 
     campaign = Campaign.create(coins(10), folder / "long.db", "bench")
     rounds = EVENTS // 2
     run = sw.run(
-        sw.BestArm(10), sw.TrackAndStop(), np.linspace(0.3, 0.5, 10), sw.Bernoulli(), 1e-300,
-        seed=1, max_rounds=rounds, trace=True,
-    )  # fmt: skip
+        sw.BestArm(10),
+        np.linspace(0.3, 0.5, 10),
+        family=sw.Bernoulli(),
+        strategy=sw.TrackAndStop(),
+        stopping=sw.Mixture(),
+        delta=1e-300,
+        seed=1,
+        max_rounds=rounds,
+        trace=True,
+    )
     assert run.trace is not None
     arms, samples = run.trace.arms, run.trace.samples
     kinds = np.tile([live.ASKED, live.TOLD], rounds)
-    session = Session(campaign.spec.plan)
-    session.replay(kinds, np.repeat(arms, 2), np.repeat(samples, 2), np.ones(EVENTS, dtype=int))
+    waited = np.ones(EVENTS, dtype=np.int64)
+    session = campaign.spec.session()
+    session.replay(live.Record(kinds, np.repeat(arms, 2), np.repeat(samples, 2), waited))
     rows: list[tuple[Any, ...]] = []
     for place, (arm, sample) in enumerate(zip(arms.tolist(), samples.tolist(), strict=True)):
         token = f"{place:022}"
@@ -220,7 +229,7 @@ def long_record(folder: Path) -> None:
 OPEN = """
 import time
 start = time.perf_counter()
-from stopwise.campaign import Campaign
+from stopwise import Campaign
 status = Campaign.open("bench", {path!r}).status()
 assert status.samples == {samples}, status
 print(time.perf_counter() - start)

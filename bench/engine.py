@@ -26,9 +26,9 @@ import numpy as np
 
 import stopwise as sw
 from oracles import Row, clock, limited, show
-from stopwise.checks import Floats
-from stopwise.families import base
-from stopwise.verbs import compiled
+from stopwise.core.arrays import Floats
+from stopwise.core.kernels import compiled
+from stopwise.families import verbs as base
 
 TURNS = 5
 BATCH = 0.3  # seconds that a timed bare loop lasts, about; simulations last 0.3 to 1
@@ -102,11 +102,11 @@ def simulation(case: Case, workers: int = 1) -> Work:
     def work(repetitions: int = case.repetitions) -> float:
         results = sw.simulate(
             case.problem,
-            case.strategy,
             case.means,
-            case.family,
-            case.delta,
-            sw.Stylized(),
+            family=case.family,
+            strategy=case.strategy,
+            stopping=sw.Stylized(),
+            delta=case.delta,
             repetitions=repetitions,
             seed=SEED,
             workers=workers,

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise import Bernoulli, BestArm
-from stopwise.checks import Floats
-from stopwise.families import base
-from stopwise.oracles.best_arm import best_arm_optimum
+from stopwise.core.arrays import Floats
+from stopwise.core.kernels import compiled
+from stopwise.families import verbs as base
 from stopwise.oracles.solve import Solution, generic_solution, solution
-from stopwise.verbs import compiled
+from stopwise.problems.best_arm.optimum import best_arm_optimum
 
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 VOLUME = 200_000  # arms per table at every size: else a processor learns the small ones by heart

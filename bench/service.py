@@ -140,7 +140,7 @@ def look_on(port: int, pages: int, begun: Any, over: Any) -> None:
                     key.data.sendall(get.format("page").encode())
 
 
-def watched(port: int, work: Callable[[], float]) -> float:
+def with_open_pages(port: int, work: Callable[[], float]) -> float:
     """The same with open pages."""
     fork = multiprocessing.get_context("fork")
     begun, over = fork.Event(), fork.Event()
@@ -159,7 +159,7 @@ def tells(folder: Path) -> list[dict[str, Any]]:
     """Durable tells a second beside raw commits; asks; and what open pages cost."""
     from campaigns import coins, raw_sqlite
     from serving import serving
-    from stopwise.campaign import Campaign
+    from stopwise import Campaign
 
     storage = f"sqlite:///{folder}/bench.db"
     Campaign.create(coins(10), storage, "bench")._store.close()
@@ -180,7 +180,7 @@ def tells(folder: Path) -> list[dict[str, Any]]:
             waits += load(service.port, 32, batch=1)[1]
             batches = max(batches, load(service.port, 32, together=True)[0])
             alone.append(load(service.port, 32)[0])
-            seen.append(watched(service.port, lambda: load(service.port, 32)[0]))
+            seen.append(with_open_pages(service.port, lambda: load(service.port, 32)[0]))
     found: list[dict[str, Any]] = [
         {"name": "raw commits of one process", "measured": max(raw), "unit": " a second"}
     ]

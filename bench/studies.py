@@ -1,4 +1,4 @@
-"""What blocks, store and progress cost a study over the bare engine on Figure 2: a ratio."""
+"""What blocks, files and progress cost a study over the bare engine on Figure 2: a ratio."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ def engine() -> float:
     case = figure_2("", 0.0, sw.StickyTrackAndStop())
     start = time.perf_counter()
     sw.simulate(
-        *(case.problem, case.strategy, case.means, case.family, case.delta, sw.Stylized()),
+        case.problem,
+        case.means,
+        family=case.family,
+        strategy=case.strategy,
+        stopping=sw.Stylized(),
+        delta=case.delta,
         repetitions=RUNS,
         seed=SEED,
         progress=False,
@@ -34,7 +39,12 @@ def study() -> float:
     with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()):
         start = time.perf_counter()
         sw.Study(
-            *(case.problem, case.means, case.family, case.strategy, sw.Stylized(), case.delta),
+            case.problem,
+            case.means,
+            family=case.family,
+            strategies=case.strategy,
+            stopping=sw.Stylized(),
+            deltas=case.delta,
             repetitions=RUNS,
             seed=SEED,
             folder=folder,
@@ -50,7 +60,7 @@ def main() -> None:
         alone.append(engine())
         stored.append(study())
     extra = 100.0 * (min(stored) / min(alone) - 1.0)
-    name = f"a study's blocks, store and progress, {RUNS:,} runs"
+    name = f"a study's blocks, files and progress, {RUNS:,} runs"
     show([machine(), Row("engine alone", f"{min(alone):.3g} s"), limited(name, extra, 3, " %")])
 
 

@@ -1,7 +1,7 @@
-"""What each threshold costs in samples: mean stopping times of Sticky Track-and-Stop, as a table.
+"""What each stopping rule costs in samples: mean stopping times of Sticky Track-and-Stop, as a table.
 
-``python bench/thresholds.py [repetitions]``. Every threshold sees the same seeds. Error rates are
-those observed; all thresholds but Stylized are proven to keep them below delta.
+``python bench/thresholds.py [repetitions]``. Every rule sees the same seeds. Error rates are those
+observed; all rules but Stylized are proven to keep them below delta.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import sys
 from typing import Any, NamedTuple
 
 import stopwise as sw
-from stopwise.results import Row
+from stopwise.studies.results import Row
 
 DELTA = 0.1
 REPETITIONS = 400
 SEED = 1
-THRESHOLDS = (sw.Stylized(), sw.Mixture(), sw.MixtureMartingale(), sw.Conservative())
+RULES = (sw.Stylized(), sw.Mixture(), sw.MixtureMartingale(), sw.Conservative())
 
 
 class Setting(NamedTuple):
@@ -40,17 +40,17 @@ SETTINGS = (
 )
 
 
-def measure(setting: Setting, threshold: Any, repetitions: int) -> Row:
+def measure(setting: Setting, rule: Any, repetitions: int) -> Row:
     """Many runs of one setting."""
     found = sw.simulate(
         setting.problem,
-        sw.StickyTrackAndStop(),
         setting.means,
-        setting.family,
-        DELTA,
-        threshold,
-        repetitions,
-        SEED,
+        family=setting.family,
+        strategy=sw.StickyTrackAndStop(),
+        stopping=rule,
+        delta=DELTA,
+        repetitions=repetitions,
+        seed=SEED,
     )
     (row,) = found.summary()
     return row
@@ -59,16 +59,16 @@ def measure(setting: Setting, threshold: Any, repetitions: int) -> Row:
 def lines(repetitions: int) -> list[str]:
     """The table, in Markdown."""
     out = [
-        "| problem | arms | threshold | mean stopping time | error rate | ratio to Mixture |",
+        "| problem | arms | stopping rule | mean stopping time | error rate | ratio to Mixture |",
         "|---|---|---|--:|--:|--:|",
     ]
     for setting in SETTINGS:
-        rows = [measure(setting, threshold, repetitions) for threshold in THRESHOLDS]
-        unit = rows[THRESHOLDS.index(sw.Mixture())].mean
-        for threshold, row in zip(THRESHOLDS, rows, strict=True):
+        rows = [measure(setting, rule, repetitions) for rule in RULES]
+        unit = rows[RULES.index(sw.Mixture())].mean
+        for rule, row in zip(RULES, rows, strict=True):
             late = f" ({row.undecided} undecided)" if row.undecided else ""
             out.append(
-                f"| {setting.name} | {type(setting.family).__name__} | {type(threshold).__name__} "
+                f"| {setting.name} | {type(setting.family).__name__} | {type(rule).__name__} "
                 f"| {row.mean:,.0f} +- {row.standard_error:,.0f}{late} | {row.error_rate:.4f} "
                 f"| {row.mean / unit:.2f} |"
             )

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.random import Generator
 
 from stopwise import Campaign, Session
-from stopwise.engine.plan import Plan
 
 SPEC = {
     "question": "thresholding:threshold=1",
@@ -31,7 +30,7 @@ MEAN = 1.01
 class World(NamedTuple):
     """How samples are taken and told."""
 
-    under_way: int
+    in_flight: int
     by_value: bool = True  # a sample takes as long as it is large; else its time is drawn apart
     in_order: bool = False  # told in the order asked; else when it is finished
     batches: bool = False  # nothing is asked before the whole batch is told
@@ -39,23 +38,23 @@ class World(NamedTuple):
 
 ROWS = {
     "kept    one at a time": World(1),
-    "kept    50 under way, delays that ignore the value": World(50, by_value=False),
+    "kept    50 in flight, delays that ignore the value": World(50, by_value=False),
     "kept    batches of 50, told in the order asked": World(50, in_order=True, batches=True),
-    "kept    50 under way, told in the order asked": World(50, in_order=True),
-    "broken  5 under way, told when finished": World(5),
-    "broken  20 under way, told when finished": World(20),
-    "broken  50 under way, told when finished": World(50),
+    "kept    50 in flight, told in the order asked": World(50, in_order=True),
+    "broken  5 in flight, told when finished": World(5),
+    "broken  20 in flight, told when finished": World(20),
+    "broken  50 in flight, told when finished": World(50),
 }
 
 
-def says_yes(plan: Plan, random: Generator, world: World) -> bool:
+def says_yes(session: Session, random: Generator, world: World) -> bool:
     """Whether one campaign decides that the mean is at most 1."""
-    session, now, asked, told = Session(plan), 0.0, 0, 0
+    now, asked, told = 0.0, 0, 0
     running: list[tuple[float, int, float]] = []  # when it ends, its number, its value
     finished: dict[int, float] = {}  # but not told yet
     while session.decision is None and session.samples < 300:
         wait = world.batches and bool(running)  # for the rest of the batch
-        while len(running) < world.under_way and not wait:
+        while len(running) < world.in_flight and not wait:
             session.ask()
             value = random.exponential(MEAN)
             delay = value if world.by_value else random.exponential(MEAN)
@@ -71,9 +70,9 @@ def says_yes(plan: Plan, random: Generator, world: World) -> bool:
 
 def wrong(world: World, campaigns: int) -> float:
     """The share of campaigns that are wrong."""
-    plan = Campaign.create(SPEC, "memory:", name="demo").spec.plan
+    spec = Campaign.create(SPEC, "memory:", name="demo").spec
     random = np.random.default_rng(1)
-    return sum(says_yes(plan, random, world) for _ in range(campaigns)) / campaigns
+    return sum(says_yes(spec.session(), random, world) for _ in range(campaigns)) / campaigns
 
 
 def main(campaigns: int = 300) -> dict[str, float]:

@@ -19,8 +19,8 @@ QUESTIONS = [
 
 def main(folder: Path) -> None:
     for question, problem, means, family in QUESTIONS:
-        print(f"{question}\n{sw.oracle(problem, means, family)}\n")
-    witness = sw.witness(sw.BestArm(4), [0.5, 0.45, 0.43, 0.4], 0, sw.Bernoulli())
+        print(f"{question}\n{sw.oracle(problem, means, family=family)}\n")
+    witness = sw.witness(sw.BestArm(4), [0.5, 0.45, 0.43, 0.4], family=sw.Bernoulli(), answer=0)
     print("Why not faster? No arm tells these models apart from the truth any better:")
     for model, chance in zip(witness.models, witness.probabilities, strict=True):
         print(f"  with probability {chance:.4f}: {np.round(model, 5).tolist()}")
@@ -68,7 +68,7 @@ def draw_map(axes) -> None:  # type: ignore[no-untyped-def]
     time = np.zeros_like(lead)
     for row, y in enumerate(grid):
         for column, x in enumerate(grid):
-            found = sw.oracle(problem, [x, y])
+            found = sw.oracle(problem, [x, y], family=sw.Gaussian())
             values = {answer: each.value for answer, each in found.by_answer.items()}
             lead[row, column] = values.get("low", 0.0) - values.get("high", 0.0)
             time[row, column] = found.time
@@ -93,7 +93,10 @@ def draw_weights(axes) -> None:  # type: ignore[no-untyped-def]
     """How the oracle divides its samples as the runner-up comes closer."""
     seconds = np.linspace(0.41, 0.495, 60)
     shares = np.array(
-        [sw.oracle(sw.BestArm(4), [0.5, m, 0.43, 0.4], sw.Bernoulli()).weights[0] for m in seconds]
+        [
+            sw.oracle(sw.BestArm(4), [0.5, m, 0.43, 0.4], family=sw.Bernoulli()).weights[0]
+            for m in seconds
+        ]
     )
     names = ["arm 0: 0.50", "arm 1: on the axis", "arm 2: 0.43", "arm 3: 0.40"]
     styles = ["-", "--", "-.", ":"]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import secrets
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stopwise import __version__, checks
+from stopwise import __version__
 from stopwise.campaign import spec as specs
-from stopwise.campaign.accounts import Recommendation, Status
 from stopwise.campaign.errors import (
     BudgetSpent,
     CampaignDecided,
@@ -25,7 +23,7 @@ from stopwise.campaign.errors import (
     UnknownToken,
 )
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
-from stopwise.campaign.explaining import Explanation
+from stopwise.campaign.explain import Explanation
 from stopwise.campaign.names import (
     campaign_name,
     difference,
@@ -33,16 +31,17 @@ from stopwise.campaign.names import (
     storage_address,
     token_text,
 )
-from stopwise.campaign.record import replay
+from stopwise.campaign.replica import Replica
 from stopwise.campaign.session import Crossing, Session
 from stopwise.campaign.spec import CampaignSpec
-from stopwise.campaign.store import Store
-from stopwise.campaign.transaction import Past, Transaction
-from stopwise.campaign.verifying import Verification
-from stopwise.campaign.words import in_words
-from stopwise.engine import live
-from stopwise.errors import BadArgument
-from stopwise.families.base import supports
+from stopwise.campaign.status import Recommendation, Status
+from stopwise.campaign.storage.store import Store
+from stopwise.campaign.storage.transaction import Past, Transaction
+from stopwise.campaign.verify import Verification
+from stopwise.core import checks
+from stopwise.core.errors import BadArgument
+from stopwise.families.verbs import supports
+from stopwise.problems.verbs import in_words
 
 LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
 MOST = 10_000  # tickets of one ask
@@ -61,10 +60,7 @@ class Campaign:
         self, name: str, store: Store, spec: CampaignSpec, clock: Callable[[], float]
     ) -> None:
         self.name, self.spec, self._store, self._clock = name, spec, store, clock
-        self._session, self._known = Session(spec.plan), 0
-        self._decision: Decision | None = None
-        self._open: tuple[Transaction, Session] | None = None
-        self._lock = threading.RLock()  # threads may share a campaign
+        self._replica = Replica(name, store, spec)
 
     @classmethod
     def create(
@@ -81,13 +77,15 @@ class Campaign:
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
         text = specs.dump(made.table)
         if not store.create(called, text, made.key, __version__, clock()):
-            with store.look(called) as found:
-                if found.head.key != made.key:
-                    raise CampaignExists(
-                        f"campaign {called!r} in {store.shown} has another spec ({found.head.key}; "
-                        f"given {made.key}): {difference(json.loads(found.head.spec), made.table)}. "
-                        "Choose another name."
-                    )
+            with store.look(called) as transaction:
+                head = transaction.head
+            stored = json.loads(head.spec)
+            made = specs.like(made, stored)
+            if head.key != made.key:
+                raise CampaignExists(
+                    f"campaign {called!r} in {store.shown} has another spec ({head.key}; "
+                    f"given {made.key}): {difference(stored, made.table)}. Choose another name."
+                )
         return cls(called, store, made, clock)
 
     @classmethod
@@ -101,8 +99,8 @@ class Campaign:
         if not isinstance(storage, Store):
             refuse_if_absent(name, storage_address(storage))
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        with store.look(campaign_name(name)) as found:
-            table = json.loads(found.head.spec)
+        with store.look(campaign_name(name)) as transaction:
+            table = json.loads(transaction.head.spec)
         return cls(name, store, specs.make(table), clock)
 
     def __repr__(self) -> str:
@@ -121,61 +119,61 @@ class Campaign:
         if count > MOST:
             raise BadArgument("n", n, f"at most {MOST:,}")
         until = LEASE if lease is None else checks.positive("lease", lease)
-        with self._changing() as (found, session):
+        with self._replica.change() as (transaction, session):
             self._refuse_if_decided()
             now = self._clock()
-            for late in found.expired(now):
-                found.settle(late.token)
-                found.add("released", late.token, late.arm, None, now, note="lease expired")
+            for late in transaction.expired(now):
+                transaction.close_lease(late.token)
+                transaction.add("released", late.token, late.arm, None, now, note="lease expired")
                 session.release(late.arm)
             count = self._affordable(session, count)
             tickets = []
             for _ in range(count):
                 arm, token = session.ask(), secrets.token_hex(16)
-                found.add("asked", token, arm, until, now)
-                found.lend(token, arm, now + until)
+                transaction.add("asked", token, arm, until, now)
+                transaction.open_lease(token, arm, now + until)
                 tickets.append(Ticket(token, arm, self.labels[arm]))
             return tickets
 
     def _affordable(self, session: Session, count: int) -> int:
         if self.spec.budget is None:
             return count
-        left = self.spec.budget - int(session.ledger.marks[live.SENT])
+        left = self.spec.budget - session.sent
         if left <= 0:
             raise BudgetSpent(
-                f"campaign {self.name!r}: its budget of {self.spec.budget:,} samples is taken or under "
-                "way, without a decision. ``status`` says what the data favour."
+                f"campaign {self.name!r}: its budget of {self.spec.budget:,} samples is taken or in "
+                "flight, without a decision. ``status`` says what the data favour."
             )
         return min(count, left)
 
     def heartbeat(self, token: str, lease: float | None = None) -> bool:
-        """More time for a sample; False if it is not under way any more (its tell still counts)."""
+        """More time for a sample; False if it is not in flight any more (its tell still counts)."""
         until = LEASE if lease is None else checks.positive("lease", lease)
-        with self._changing() as (found, _):
-            _, waiting = self._asked(found, token)
+        with self._replica.change() as (transaction, _):
+            _, waiting = self._asked(transaction, token)
             if waiting:
-                found.extend(token, self._clock() + until)
+                transaction.extend(token, self._clock() + until)
             return waiting
 
     def tell(self, token: str, value: float) -> Receipt:
         """A ticket's sample. The same again gives the same receipt; another value is a conflict."""
         sample = self._value(value)
-        with self._changing() as (found, session):
-            past, waiting = self._asked(found, token)
+        with self._replica.change() as (transaction, session):
+            past, waiting = self._asked(transaction, token)
             if "told" in past:
                 return self._again(past["told"], sample)
             arm = past["asked"].arm
             assert arm is not None
             if waiting:
-                found.settle(token)
-            return self._take(found, session, "told", token, arm, sample, waiting)
+                transaction.close_lease(token)
+            return self._take(transaction, session, "told", token, arm, sample, waiting)
 
     def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
         """A sample that nobody asked for. With a ``token`` of yours it can be told again safely."""
         place, sample = self._arm(arm), self._value(value)
         used = secrets.token_hex(16) if token is None else token_text(token)
-        with self._changing() as (found, session):
-            past, _ = found.under(used)
+        with self._replica.change() as (transaction, session):
+            past, _ = transaction.about(used)
             if "asked" in past:
                 raise Conflict(f"token {used!r} belongs to an ask: use tell.")
             if "recorded" in past:
@@ -184,28 +182,28 @@ class Campaign:
                         f"token {used!r}: recorded for arm {past['recorded'].arm}, given {place}."
                     )
                 return self._again(past["recorded"], sample)
-            return self._take(found, session, "recorded", used, place, sample, False)
+            return self._take(transaction, session, "recorded", used, place, sample, False)
 
     def release(self, token: str, reason: str = "") -> bool:
-        """The sample will not come; False if it is not under way. A tell would still count."""
+        """The sample will not come; False if it is not in flight. A tell would still count."""
         if not isinstance(reason, str) or len(reason) > LONGEST_NOTE:
             raise BadArgument("reason", reason, f"a text of at most {LONGEST_NOTE:,} characters")
-        with self._changing() as (found, session):
-            past, waiting = self._asked(found, token)
+        with self._replica.change() as (transaction, session):
+            past, waiting = self._asked(transaction, token)
             if not waiting:
                 return False
-            found.settle(token)
+            transaction.close_lease(token)
             arm = past["asked"].arm
             assert arm is not None
-            late = self._decision is not None
-            found.add("released", token, arm, None, self._clock(), late=late, note=reason)
+            late = self._replica.decision is not None
+            transaction.add("released", token, arm, None, self._clock(), late=late, note=reason)
             if not late:
                 session.release(arm)
             return True
 
     def _take(
         self,
-        found: Transaction,
+        transaction: Transaction,
         session: Session,
         kind: str,
         token: str,
@@ -214,23 +212,23 @@ class Campaign:
         waited: bool,
     ) -> Receipt:
         """A new sample: it counts, unless there is a decision already."""
-        late = self._decision is not None
-        event = found.add(kind, token, arm, sample, self._clock(), late=late)
+        late = self._replica.decision is not None
+        event = transaction.add(kind, token, arm, sample, self._clock(), late=late)
         if not late:
             crossing = session.tell(arm, sample, waited)
             if crossing is not None:
-                self._decide(found, crossing)
-        return Receipt(event.number, token, arm, sample, late, self._decision is not None)
+                self._decide(transaction, crossing)
+        return Receipt(event.number, token, arm, sample, late, self._replica.decision is not None)
 
-    def _decide(self, found: Transaction, crossing: Crossing) -> None:
-        number = found.last + 1
-        words = in_words(self.spec.plan.problem, crossing.answer, self.labels)
-        self._decision = Decision(
+    def _decide(self, transaction: Transaction, crossing: Crossing) -> None:
+        number = transaction.last + 1
+        words = in_words(self.spec.design.problem, crossing.answer, self.labels)
+        self._replica.decision = Decision(
             *(crossing.answer, words, crossing.evidence, crossing.threshold, crossing.samples),
             *(number, self.spec.key, __version__),
         )
-        text = self._decision.to_json()
-        found.add("decided", DECISION, None, crossing.evidence, self._clock(), note=text)
+        text = self._replica.decision.to_json()
+        transaction.add("decided", DECISION, None, crossing.evidence, self._clock(), note=text)
 
     def _again(self, event: Event, sample: float) -> Receipt:
         if event.value != sample:
@@ -239,7 +237,7 @@ class Campaign:
                 f"{sample!r}. The first stands; samples are not corrected."
             )
         assert event.arm is not None
-        known = self._decision
+        known = self._replica.decision
         decided = known is not None and known.number <= event.number + 1
         return Receipt(event.number, event.token, event.arm, sample, event.late, decided)
 
@@ -248,39 +246,38 @@ class Campaign:
     @property
     def decision(self) -> Decision | None:
         """The answer, once there is one; it never changes."""
-        if self._decision is None:
-            with self._reading() as found:
-                if found.head.decision is not None:
-                    self._decision = Decision.from_json(found.head.decision)
-        return self._decision
+        if self._replica.decision is None:
+            with self._replica.read() as transaction:
+                if transaction.head.decision is not None:
+                    self._replica.decision = Decision.from_json(transaction.head.decision)
+        return self._replica.decision
 
     def events(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The record, from the first event after this number; at most ``limit`` events."""
         most = None if limit is None else checks.whole("limit", limit, least=1)
-        with self._reading() as found:
-            return found.since(checks.whole("after", after, least=0), most)
+        with self._replica.read() as transaction:
+            return transaction.since(checks.whole("after", after, least=0), most)
 
     def status(self) -> Status:
         """Where the campaign stands."""
-        with self._looking() as (found, session):
-            return Status.of(self.name, self.spec, session, self._decision, found)
+        with self._replica.look() as (transaction, session):
+            return Status.of(self.name, self.spec, session, self._replica.decision, transaction)
 
     def recommend(self) -> Recommendation:
         """What the data favour now; proven only if there is a decision."""
-        with self._looking() as (_, session):
-            return Recommendation.of(self.spec, session, self._decision)
+        with self._replica.look() as (_, session):
+            return Recommendation.of(self.spec, session, self._replica.decision)
 
     def explain(self) -> Explanation:
         """In plain words: what is pursued and why, the evidence, and what comes next."""
-        with self._looking() as (found, session):
-            status = Status.of(self.name, self.spec, session, self._decision, found)
-            return Explanation.of(self.spec, session, status, found.since(0))
+        with self._replica.look() as (transaction, session):
+            status = Status.of(self.name, self.spec, session, self._replica.decision, transaction)
+            return Explanation.of(self.spec, session, status, transaction.since(0))
 
     def verify(self) -> Verification:
         """Derive everything anew from the events alone, and compare."""
-        with self._reading() as found:
-            record, stored = found.since(0), found.state()
-            head = found.head
+        with self._replica.read() as transaction:
+            record, stored, head = transaction.since(0), transaction.state(), transaction.head
         return Verification.of(self.spec, record, stored, head.decision, head.version)
 
     def export(self, path: str | PathLike[str]) -> Path:
@@ -294,86 +291,26 @@ class Campaign:
 
     def plot(self, axes: Any = None) -> Any:
         """Evidence against threshold, sample by sample."""
-        from stopwise.campaign.pictures import plot_record
+        from stopwise.campaign.plot import plot_record
 
         return plot_record(self.spec, self.events(), axes)
 
     # ------------------------------------------------------------------------------------ inside
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self) -> AbstractContextManager[None]:
         """Everything that is done in this block is stored at its end, with one commit.
 
         A call that refuses its argument changes nothing, and the block may go on. Nothing is
         acknowledged before the block has ended well.
         """
-        with self._lock:
-            if self._open is not None:  # a block in a block
-                yield
-                return
-            with self._changing() as self._open:
-                try:
-                    yield
-                finally:
-                    self._open = None
-
-    @contextmanager
-    def _changing(self) -> Iterator[tuple[Transaction, Session]]:
-        """The campaign, locked, with a session that knows every event; stored when the block ends."""
-        with self._lock:
-            if self._open is not None:
-                yield self._open
-                return
-            before = self._decision
-            try:
-                with self._store.change(self.name) as found:
-                    session = self._caught_up(found)
-                    yield found, session
-                    self._save(found, session)
-            except BaseException:  # the session may know what was not stored
-                self._session, self._known = Session(self.spec.plan), 0
-                self._decision = before
-                raise
-
-    def _save(self, found: Transaction, session: Session) -> None:
-        if found.last != found.head.last:
-            text = None if self._decision is None else self._decision.to_json()
-            found.save(text, session.dump())
-        self._known = found.last
-
-    @contextmanager
-    def _looking(self) -> Iterator[tuple[Transaction, Session]]:
-        with self._lock, self._reading() as found:
-            yield found, self._caught_up(found)
-
-    @contextmanager
-    def _reading(self) -> Iterator[Transaction]:
-        """The campaign as it is; in a block of ``together``, as it will be."""
-        with self._lock:
-            if self._open is not None:
-                self._save(*self._open)
-                yield self._open[0]
-                return
-        with self._store.look(self.name) as found:
-            yield found
-
-    def _caught_up(self, found: Transaction) -> Session:
-        """The session after the last event: as stored, or by replay where nothing is."""
-        if found.head.decision is not None and self._decision is None:
-            self._decision = Decision.from_json(found.head.decision)
-        if self._known != found.head.last:
-            session, state = Session(self.spec.plan), found.state()
-            if state is None or not session.load(state):
-                replay(session, found.since(0))
-            self._session, self._known = session, found.head.last
-        return self._session
+        return self._replica.together()
 
     def _refuse_if_decided(self) -> None:
-        if self._decision is not None:
-            raise CampaignDecided(self.name, self._decision)
+        if self._replica.decision is not None:
+            raise CampaignDecided(self.name, self._replica.decision)
 
-    def _asked(self, found: Transaction, token: str) -> Past:
-        past = found.under(token_text(token))
+    def _asked(self, transaction: Transaction, token: str) -> Past:
+        past = transaction.about(token_text(token))
         if "asked" not in past.events:
             raise UnknownToken(
                 f"campaign {self.name!r}: no ask gave the token {token!r}. Samples that nobody asked "
@@ -382,7 +319,7 @@ class Campaign:
         return past
 
     def _value(self, value: float) -> float:
-        family = self.spec.plan.family
+        family = self.spec.design.family
         sample = checks.finite("value", float(value) if isinstance(value, bool) else value)
         if abs(sample) > checks.LARGEST:
             raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")

@@ -13,12 +13,12 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from stopwise.campaign import errors
-from stopwise.campaign.accounts import Recommendation, Status
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
-from stopwise.campaign.explaining import Explanation
+from stopwise.campaign.explain import Explanation
 from stopwise.campaign.spool import Spool
-from stopwise.campaign.verifying import Verification
-from stopwise.errors import BadArgument, StopwiseError
+from stopwise.campaign.status import Recommendation, Status
+from stopwise.campaign.verify import Verification
+from stopwise.core.errors import BadArgument, StopwiseError
 
 AGAIN = (429, 502, 503, 504)  # answers after which trying again helps
 
@@ -43,7 +43,7 @@ class Client:
             raise BadArgument("url", url, "an address such as http://127.0.0.1:8123")
         self.url, self._parts, self._token = url.rstrip("/"), parts, token
         self._timeout, self._patience = timeout, patience
-        self._line: http.client.HTTPConnection | None = None
+        self._connection: http.client.HTTPConnection | None = None
         self.spool = Spool(_default_spool() if spool is None else Path(spool))
 
     def __repr__(self) -> str:
@@ -79,8 +79,8 @@ class Client:
         return len(self.spool.waiting(self.url))
 
     def close(self) -> None:
-        """Hang up; what waits in the spool stays there."""
-        self._hang_up()
+        """Disconnect; what waits in the spool stays there."""
+        self._disconnect()
         self.spool.close()
 
     def call(self, method: str, path: str, body: Any = None, patience: float | None = None) -> Any:
@@ -98,7 +98,7 @@ class Client:
                     answer.get("message", str(status)) if isinstance(answer, dict) else str(status)
                 )
             except (OSError, http.client.HTTPException) as error:
-                self._hang_up()
+                self._disconnect()
                 reason = str(error) or type(error).__name__
             if time.monotonic() + pause > until:
                 raise errors.StorageAway(f"{self.url}: does not answer ({reason}). Try again.")
@@ -106,17 +106,17 @@ class Client:
             pause = min(2.0 * pause, 2.0)
 
     def _send(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        if self._line is None:
+        if self._connection is None:
             secure = self._parts.scheme == "https"
             kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
             assert self._parts.hostname is not None
-            self._line = kind(self._parts.hostname, self._parts.port, timeout=self._timeout)
+            self._connection = kind(self._parts.hostname, self._parts.port, timeout=self._timeout)
         headers = {"content-type": "application/json", "accept": "application/json"}
         if self._token:
             headers["authorization"] = f"Bearer {self._token}"
         content = None if body is None else json.dumps(body, allow_nan=False)
-        self._line.request(method, self._parts.path.rstrip("/") + path, content, headers)
-        response = self._line.getresponse()
+        self._connection.request(method, self._parts.path.rstrip("/") + path, content, headers)
+        response = self._connection.getresponse()
         text = response.read()
         try:
             return response.status, json.loads(text) if text else None
@@ -126,10 +126,10 @@ class Client:
                 "message": text[:200].decode("utf-8", "replace"),
             }
 
-    def _hang_up(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 class RemoteCampaign:
@@ -223,7 +223,7 @@ class RemoteCampaign:
 
 
 def _number(value: Any) -> float:
-    from stopwise import checks
+    from stopwise.core import checks
 
     return checks.finite("value", float(value) if isinstance(value, bool) else value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stopwise.errors import StopwiseError
+from stopwise.core.errors import StopwiseError
 
 if TYPE_CHECKING:
     from stopwise.campaign.events import Decision
@@ -24,7 +24,7 @@ class CampaignDecided(StopwiseError):
 
 
 class BudgetSpent(StopwiseError):
-    """As many samples as the budget allows were taken or are under way."""
+    """As many samples as the budget allows were taken or are in flight."""
 
 
 class UnknownCampaign(StopwiseError, LookupError):

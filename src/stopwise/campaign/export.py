@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.campaign.events import Event
-from stopwise.errors import BadArgument, StopwiseError
-from stopwise.results import load
+from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.core.optional import load
 
 COLUMNS = ("number", "kind", "token", "arm", "label", "value", "time", "late", "note")
 

@@ -1,4 +1,4 @@
-"""Names, tokens and addresses: what is allowed, and what goes without saying."""
+"""Names, tokens and addresses: what is allowed, and the defaults."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.campaign.errors import UnknownCampaign
-from stopwise.campaign.store import DEFAULT
-from stopwise.errors import BadArgument
+from stopwise.campaign.storage.store import DEFAULT
+from stopwise.core.errors import BadArgument
 
 LONGEST_NAME = 200
 FILES = (".db", ".sqlite", ".sqlite3")  # texts that end so are files, not addresses

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from stopwise import verbs
+from stopwise.core import kernels, verbs
 from stopwise.engine import live
-from stopwise.engine.live import open_ledger
-from stopwise.engine.plan import Plan
+from stopwise.engine.design import Design, generator
+from stopwise.engine.live import Record, open_ledger
 
 LONG = 5000  # records from which on compiling pays
 WIDE = 50  # arms from which on it pays at once
@@ -21,37 +21,37 @@ SOON = 200  # asks of a process after which it pays, meanwhile
 
 
 class Rounds:
-    """``ask`` and ``tell`` for one kind of plan."""
+    """``ask`` and ``tell`` for one kind of design."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, design: Design) -> None:
         self.ask: Callable[..., int] = live.ask
         self.tell: Callable[..., float] = live.tell
         self._left = SOON
-        if plan.truth.size >= WIDE:
-            self._compile(plan)
+        if design.truth.size >= WIDE:
+            self._compile(design)
 
-    def pay_off(self, plan: Plan) -> None:
+    def pay_off(self, design: Design) -> None:
         """Count an ask; a process that makes many of them gets compiled ones, without waiting."""
         self._left -= 1
         if self._left == 0 and self.ask is live.ask:
             # not a daemon: a process must not end in the middle of a compiler
-            thread = threading.Thread(target=self._compile_meanwhile, args=(plan,), daemon=False)
-            _under_way[:] = [thread]
+            thread = threading.Thread(target=self._compile_meanwhile, args=(design,), daemon=False)
+            _threads[:] = [thread]
             thread.start()
 
-    def _compile_meanwhile(self, plan: Plan) -> None:
+    def _compile_meanwhile(self, design: Design) -> None:
         if _swaps_stdout():
             return
         with alone() as mine:
             if mine:
-                self._compile(plan)
+                self._compile(design)
             else:
                 self._left = SOON  # another process compiles the same, most likely
 
-    def _compile(self, plan: Plan) -> None:
-        values, ledger = (plan.problem, plan.family, plan.strategy), open_ledger(plan)
-        told = (*values, plan.threshold, plan.rank, ledger, 0, 0.0)
-        ask, tell = _compiled(live.ask, plan, (*values, ledger)), _compiled(live.tell, plan, told)
+    def _compile(self, design: Design) -> None:
+        setting, ledger, rng = design.setting, open_ledger(design), generator(0)
+        ask = _compiled(live.ask, design, (setting, ledger, rng))
+        tell = _compiled(live.tell, design, (setting, ledger, 0, 0.0))
         self.ask, self.tell = ask, tell
 
 
@@ -71,7 +71,7 @@ def alone() -> Iterator[bool]:
     try:
         import fcntl
 
-        folder = verbs.cache_folder()
+        folder = kernels.cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
         file = os.open(folder / "compiling", os.O_RDWR | os.O_CREAT, 0o600)
     except (ImportError, OSError):  # no such locks, or no cache to share
@@ -90,12 +90,12 @@ def alone() -> Iterator[bool]:
 _known: dict[tuple[Any, ...], Rounds] = {}
 _kernels: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _compiling = threading.Lock()
-_under_way: list[threading.Thread] = []
+_threads: list[threading.Thread] = []
 
 
 def finish() -> None:
     """Wait until nothing is compiled any more."""
-    for thread in _under_way:
+    for thread in _threads:
         if thread.is_alive():
             thread.join()
 
@@ -104,47 +104,42 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=finish)  # the child would wait for ever for the compiler's lock
 
 
-def rounds_of(plan: Plan) -> Rounds:
-    """The rounds of a plan's kind, shared by all sessions of a process."""
-    key = (_kind(plan), plan.truth.size >= WIDE)
+def rounds_of(design: Design) -> Rounds:
+    """The rounds of a design's kind, shared by all sessions of a process."""
+    key = (_kind(design), design.truth.size >= WIDE)
     if key not in _known:
-        _known[key] = Rounds(plan)
+        _known[key] = Rounds(design)
     return _known[key]
 
 
-def replay_of(plan: Plan, size: int) -> Callable[..., int]:
+def replay_of(design: Design, size: int) -> Callable[..., int]:
     """``live.replay`` for records of such a size."""
-    if size <= LONG and plan.truth.size < WIDE:
+    if size <= LONG and design.truth.size < WIDE:
         return live.replay
-    values = (plan.problem, plan.family, plan.strategy, plan.threshold, plan.rank)
-    whole, real, past = np.zeros(0, dtype=np.int64), np.zeros(0), live.history(plan, 0)
-    rest = (plan.constants[0], open_ledger(plan), whole, whole, real, whole, whole, past)
-    found: Callable[..., int] = _compiled(live.replay, plan, (*values, *rest))
+    whole, real, past = np.zeros(0, dtype=np.int64), np.zeros(0), live.new_history(design, 0)
+    record = Record(whole, whole, real, whole)
+    rest = (record, whole, past, generator(0))
+    arguments = (design.setting, design.levels[0], open_ledger(design), *rest)
+    found: Callable[..., int] = _compiled(live.replay, design, arguments)
     return found
 
 
-def _compiled(function: Callable[..., Any], plan: Plan, arguments: tuple[Any, ...]) -> Any:
+def _compiled(function: Callable[..., Any], design: Design, arguments: tuple[Any, ...]) -> Any:
     """The function compiled once in a process, by calling it with arguments that may be spoilt."""
-    key = (function, _kind(plan))
+    key = (function, _kind(design))
     with _compiling:
         if key not in _kernels:
-            fast = verbs.compiled(function, allocates=False)
+            fast = kernels.compiled(function, allocates=False)
             try:
                 fast(*arguments)
             except Exception as error:
-                if not type(error).__module__.startswith("numba"):
+                if not kernels.from_compiler(error):
                     raise
                 fast = function  # somebody's own function that cannot be compiled so
             _kernels[key] = fast
     return _kernels[key]
 
 
-def _kind(plan: Plan) -> Any:
+def _kind(design: Design) -> Any:
     """What compiled code depends on."""
-    values = (plan.problem, plan.family, plan.strategy, plan.threshold)
-    return (*map(_type, values), verbs.has_foreign())
-
-
-def _type(value: Any) -> Any:
-    """The type of a value and of all that is in it."""
-    return (type(value), *map(_type, value)) if isinstance(value, tuple) else type(value)
+    return (kernels.kind(design.setting), verbs.has_foreign())

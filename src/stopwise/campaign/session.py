@@ -1,4 +1,4 @@
-"""A campaign's mind, without files or clocks: the engine's rounds, in whatever order samples come."""
+"""A campaign's state, without files or clocks: the engine's rounds, in whatever order samples come."""
 
 from __future__ import annotations
 
@@ -10,25 +10,20 @@ import numpy as np
 
 from stopwise import __version__
 from stopwise.campaign.rounds import replay_of, rounds_of
-from stopwise.checks import Floats
+from stopwise.core.arrays import Floats, Ints
+from stopwise.core.data import ALLOWANCE, EVIDENCE
 from stopwise.engine import live
-from stopwise.engine.live import EVIDENCE, GROWTH, NEVER, SEEN, START, History, open_ledger
-from stopwise.engine.plan import Plan
-from stopwise.problems import base
-from stopwise.problems.base import Answer, Code
-from stopwise.sampling.strategies import FixedWeights
+from stopwise.engine.design import Design, generator
+from stopwise.engine.live import NEVER, SEEN, START, History, Record, open_ledger
+from stopwise.problems.verbs import Answer, decode
+from stopwise.sampling.verbs import pursues
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 2".encode()).digest()[:8]
-
-
-def pursues(plan: Plan) -> bool:
-    """Whether the strategy has an answer in mind: fixed weights have none."""
-    return not isinstance(plan.strategy, FixedWeights)
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 3".encode()).digest()[:8]
 
 
 class Crossing(NamedTuple):
-    """The evidence crossed the threshold with this sample."""
+    """The evidence crossed the level with this sample."""
 
     answer: Answer
     evidence: float
@@ -37,28 +32,39 @@ class Crossing(NamedTuple):
 
 
 class Session:
-    """Ask for arms, tell samples; ``decision`` is there once the evidence has crossed."""
+    """Ask for arms, tell samples; ``decision`` is there once the evidence has crossed.
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.ledger = open_ledger(plan)
+    A strategy that uses randomness gets for each ask a generator of its own, made from the ``seed`` and
+    the ask's number: a replay chooses the same arms.
+    """
+
+    def __init__(self, design: Design, seed: int = 0) -> None:
+        self.design, self.seed = design, seed
+        self.ledger = open_ledger(design)
         self.decision: Crossing | None = None
-        self._rounds = rounds_of(plan)
+        self._rounds = rounds_of(design)
+        self._random = bool(getattr(design.strategy, "uses_randomness", False))
+        self._rng = generator(seed)
 
     @property
     def counts(self) -> Floats:
         """Samples of each arm."""
-        return self.ledger.state.memory.counts
+        return self.ledger.state.data.counts
 
     @property
     def means(self) -> Floats:
         """Their means; 0 where there is no sample."""
-        return self.ledger.state.memory.means
+        return self.ledger.state.data.means
 
     @property
-    def pending(self) -> Floats:
-        """Samples of each arm that are under way."""
-        return self.ledger.taken - self.counts
+    def in_flight(self) -> Floats:
+        """Samples of each arm that were asked for and have not come."""
+        return self.ledger.state.taken - self.counts
+
+    @property
+    def sent(self) -> int:
+        """Samples that were taken or are in flight."""
+        return int(self.ledger.marks[live.SENT])
 
     @property
     def samples(self) -> int:
@@ -73,77 +79,90 @@ class Session:
     @property
     def evidence(self) -> float:
         """The most evidence for any answer."""
-        return float(self.ledger.status[EVIDENCE])
+        return float(self.ledger.state.scale[EVIDENCE])
 
     @property
     def threshold(self) -> float:
         """What the evidence must reach."""
-        return float(self.plan.constants[0] + self.ledger.status[GROWTH])
+        return float(self.design.levels[0] + self.ledger.state.scale[ALLOWANCE])
 
     @property
     def leading(self) -> Answer | None:
         """The answer with the most evidence."""
-        return base.decode(self.plan.problem, self.ledger.answer) if self.started else None
+        return decode(self.design.problem, self.ledger.state.answer) if self.started else None
 
     @property
     def pursued(self) -> Answer | None:
         """The answer that the strategy pursues (as of the last ask after every arm had a sample)."""
-        if not self.started or not pursues(self.plan):
+        if not self.started or not pursues(self.design.strategy):
             return None
-        return base.decode(self.plan.problem, self.ledger.state.memory.code)
+        return decode(self.design.problem, self.ledger.state.pursuit.code)
 
     def ask(self) -> int:
         """The next arm."""
-        plan = self.plan
-        self._rounds.pay_off(plan)
-        return int(self._rounds.ask(plan.problem, plan.family, plan.strategy, self.ledger))
+        self._rounds.pay_off(self.design)
+        return int(self._rounds.ask(self.design.setting, self.ledger, self._generator()))
+
+    def _generator(self) -> np.random.Generator:
+        if self._random:
+            return generator(self.seed, int(self.ledger.marks[live.ASKS]))
+        return self._rng
 
     def release(self, arm: int) -> None:
         """A sample that was asked for will not come."""
         live.give_up(self.ledger, arm)
 
     def tell(self, arm: int, sample: float, waited: bool = True) -> Crossing | None:
-        """A sample; ``waited``: it was under way. Returns the decision, once there is one.
+        """A sample; ``waited``: it was in flight. Returns the decision, once there is one.
 
         After it samples change nothing.
         """
         if self.decision is not None:
             return self.decision
-        plan = self.plan
         if not waited:
             live.expect(self.ledger, arm)
-        margin = self._rounds.tell(
-            *(plan.problem, plan.family, plan.strategy, plan.threshold, plan.rank),
-            *(self.ledger, arm, sample),
-        )
-        if margin >= plan.constants[0]:
+        margin = self._rounds.tell(self.design.setting, self.ledger, arm, sample)
+        if margin >= self.design.levels[0]:
             self.decision = self._crossing()
         return self.decision
 
     def _crossing(self) -> Crossing:
-        answer = base.decode(self.plan.problem, self.ledger.answer)
+        answer = decode(self.design.problem, self.ledger.state.answer)
         return Crossing(answer, self.evidence, self.threshold, self.samples)
 
-    def replay(
-        self, kinds: Code, arms: Code, samples: Floats, waited: Code, past: History | None = None
-    ) -> tuple[int, Code]:
+    def replay(self, record: Record, past: History | None = None) -> tuple[int, Ints]:
         """Go through a record: how much of it was used, and which arms the asks would have chosen."""
-        plan, found = self.plan, np.full(kinds.size, -1)
-        room = live.history(plan, 0) if past is None else past
-        used = replay_of(plan, kinds.size)(
-            *(plan.problem, plan.family, plan.strategy, plan.threshold, plan.rank),
-            *(plan.constants[0], self.ledger, kinds, arms, samples, waited, found, room),
-        )
-        if self.started and self.evidence - self.ledger.status[GROWTH] >= plan.constants[0]:
+        design, size = self.design, record.kinds.size
+        found = np.full(size, -1)
+        room = live.new_history(design, 0) if past is None else past
+        kernel = replay_of(design, size)
+        # where each ask has a generator of its own, events go one by one
+        step = 1 if self._random else max(size, 1)
+        used = 0
+        for first in range(0, size, step):
+            piece = slice(first, first + step)
+            used += int(
+                kernel(
+                    *(design.setting, design.levels[0], self.ledger, _cut(record, piece)),
+                    *(found[piece], _cut(room, piece), self._generator()),
+                )
+            )
+            self._decide()
+            if self.decision is not None:
+                break
+        return used, found
+
+    def _decide(self) -> None:
+        margin = self.evidence - float(self.ledger.state.scale[ALLOWANCE])
+        if self.started and margin >= self.design.levels[0]:
             self.decision = self._crossing()
-        return int(used), found
 
     def dump(self) -> bytes:
         """Everything the session knows."""
         return TAG + b"".join(array.tobytes() for array in _arrays(self.ledger))
 
     def fits(self, content: bytes) -> bool:
-        """Whether a session of this plan and version dumped it."""
+        """Whether a session of this design and version dumped it."""
         size = sum(array.nbytes for array in _arrays(self.ledger))
         return content[: len(TAG)] == TAG and len(content) == len(TAG) + size
 
@@ -156,9 +175,13 @@ class Session:
             part = np.frombuffer(content, array.dtype, array.size, place)
             array[...] = part.reshape(array.shape)
             place += array.nbytes
-        if self.started and self.evidence - self.ledger.status[GROWTH] >= self.plan.constants[0]:
-            self.decision = self._crossing()
+        self._decide()
         return True
+
+
+def _cut(arrays: Any, piece: slice) -> Any:
+    """The same piece of every array of a tuple."""
+    return type(arrays)(*(array[piece] for array in arrays))
 
 
 def _arrays(value: Any) -> Iterator[Any]:

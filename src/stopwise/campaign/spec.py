@@ -8,21 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stopwise import checks, spelling
-from stopwise.engine.plan import Plan, check_deltas, prepare
-from stopwise.errors import BadArgument, StopwiseError
-from stopwise.families import InverseGaussian
-from stopwise.problems import (
-    AnyHalfSpace,
-    AnyLowArm,
-    AnySign,
-    BestArm,
-    Cells,
-    MinimumThreshold,
-    Product,
-)
+from stopwise.campaign.session import Session
+from stopwise.core import checks, registry, spelling
+from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.core.values import Strategy
+from stopwise.engine.design import Design, check_deltas, default_strategy, prepare
+from stopwise.families.verbs import usual_stopping
 
-KEYS = ("question", "arms", "family", "delta", "threshold", "strategy", "budget", "costs")
+KEYS = ("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs")
+FORMER = {"threshold": "stopping"}  # what 0.2.0 called it: its campaigns keep their specs
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
 HORIZON = 2**40  # rounds for which Sticky's region is tabulated
@@ -32,8 +26,9 @@ class CampaignSpec(NamedTuple):
     """A question about labelled arms; ``table`` is the whole spec as it is stored."""
 
     table: dict[str, Any]
+    given: dict[str, Any]  # without what was left open
     labels: tuple[str, ...]
-    plan: Plan
+    design: Design
     delta: float
     budget: int | None
     costs: tuple[float, ...] | None
@@ -42,6 +37,10 @@ class CampaignSpec(NamedTuple):
     def key(self) -> str:
         """The hash by which a spec is known again."""
         return hashlib.sha256(dump(self.table).encode()).hexdigest()[:16]
+
+    def session(self) -> Session:
+        """A new session, whose randomness is the campaign's own."""
+        return Session(self.design, int(self.key, 16))
 
 
 def dump(table: Mapping[str, Any]) -> str:
@@ -95,31 +94,65 @@ def _parsed(path: Path, parse: Any, text: str, mistake: type[Exception]) -> dict
 
 def make(table: dict[str, Any]) -> CampaignSpec:
     """Check a spec and write its defaults into it, so that they are the same for ever."""
-    for key in table:
-        if key not in KEYS:
-            raise BadArgument(key, table[key], f"the keys {', '.join(KEYS)}")
-    for key in ("question", "arms", "family", "delta"):
-        if key not in table:
-            raise BadArgument(key, None, f"a value: a campaign needs {_needs(key)}")
+    _check_keys(table)
     labels = _labels(table["arms"])
     problem = spelling.problem(table["question"], len(labels), "question")
     family = spelling.family(table["family"])
-    usual = {"threshold": usual_threshold(family), "strategy": usual_strategy(problem)}
-    whole = {**usual, **table, "arms": list(labels)}
-    threshold = spelling.threshold(whole["threshold"])
-    strategy = spelling.strategy(whole["strategy"])
-    if type(strategy).__name__ == "OracleWeights":
-        allowed = (
-            "a strategy that does not need the true means: sticky-track-and-stop, track-and-stop"
-        )
-        raise BadArgument("strategy", whole["strategy"], allowed)
+    rule = "threshold" if "threshold" in table else "stopping"
+    strategy = registry.spelled(type(default_strategy(problem)).__name__)
+    defaults = {rule: usual_stopping(family), "strategy": strategy}
+    whole = {**defaults, **table, "arms": list(labels)}
+    chosen = _strategy(whole["strategy"])
     (delta,) = check_deltas(checks.finite("delta", table["delta"]))
-    plan = prepare(problem, strategy, None, family, (delta,), threshold, HORIZON)
-    budget = whole.get("budget")
-    if budget is not None:
-        budget = checks.whole("budget", budget, least=len(labels))
+    design = prepare(
+        problem,
+        None,
+        family=family,
+        strategy=chosen,
+        stopping=spelling.stopping(whole[rule], rule),
+        deltas=(delta,),
+        max_rounds=HORIZON,
+    )
+    budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
-    return CampaignSpec(json.loads(dump(whole)), labels, plan, delta, budget, costs)
+    return CampaignSpec(json.loads(dump(whole)), table, labels, design, delta, budget, costs)
+
+
+def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
+    """The same spec, with what it leaves open as it is stored: other versions have other defaults."""
+    chosen = {FORMER.get(key, key) for key in made.given}
+    kept = {
+        key: value
+        for key, value in stored.items()
+        if FORMER.get(key, key) in {"stopping", "strategy"} - chosen
+    }
+    return make({**kept, **made.given})
+
+
+def _check_keys(table: dict[str, Any]) -> None:
+    for key in table:
+        if key not in (*KEYS, *FORMER):
+            raise BadArgument(key, table[key], f"the keys {', '.join(KEYS)}")
+    for former, key in FORMER.items():
+        if former in table and key in table:
+            raise BadArgument(former, table[former], f"nothing, beside the key {key}")
+    for key in ("question", "arms", "family", "delta"):
+        if key not in table:
+            raise BadArgument(key, None, f"a value: a campaign needs {_needs(key)}")
+
+
+def _strategy(given: Any) -> Strategy:
+    """A strategy that can run without the true means."""
+    chosen: Strategy = spelling.strategy(given)
+    if chosen.needs_truth:
+        known = [name for name, each in registry.load("strategy").items() if not each.needs_truth]
+        allowed = f"a strategy that does not need the true means: {', '.join(known)}"
+        raise BadArgument("strategy", given, allowed)
+    return chosen
+
+
+def _budget(given: Any, arms: int) -> int | None:
+    return None if given is None else checks.whole("budget", given, least=arms)
 
 
 def _needs(key: str) -> str:
@@ -130,25 +163,6 @@ def _needs(key: str) -> str:
         "delta": "delta = 0.05",
     }
     return f"{key}, such as {examples[key]}"
-
-
-def usual_threshold(family: Any) -> str:
-    """The sharpest of the proven ones: a mixture, where one is known for the family."""
-    return "mixture-martingale" if isinstance(family, InverseGaussian) else "mixture"
-
-
-def usual_strategy(problem: Any) -> str:
-    """With one correct answer Track-and-Stop is optimal; with several only a sticky rule is."""
-    return "sticky-track-and-stop" if _several(problem) else "track-and-stop"
-
-
-def _several(problem: Any) -> bool:
-    """Whether models may have several correct answers."""
-    if isinstance(problem, Product):
-        return any(_several(part) for part in problem.parts)
-    if isinstance(problem, BestArm | MinimumThreshold):
-        return problem.epsilon > 0.0
-    return isinstance(problem, AnyLowArm | AnySign | AnyHalfSpace | Cells)
 
 
 def _labels(given: Any) -> tuple[str, ...]:

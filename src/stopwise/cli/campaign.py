@@ -1,9 +1,8 @@
-"""``stopwise create``, ``ask``, ``tell`` and the other verbs of a campaign."""
+"""``stopwise create``, ``ask``, ``tell`` and the other commands of a campaign."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -11,17 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stopwise.cli.main import app
-from stopwise.errors import BadArgument, StopwiseError
+from stopwise.cli.app import app
+from stopwise.cli.output import decided, event_cells, say, say_receipt
+from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
-    from stopwise.campaign import Campaign, Decision, Receipt
+    from stopwise.campaign.campaign import Campaign
 
 DEFAULT = "sqlite:///stopwise.db"
 NO, DECIDED, SPENT, AWAY = 1, 3, 4, 5  # exit codes; 2 is any other refusal
 CODES = {"BudgetSpent": SPENT, "StorageAway": AWAY}  # by name: --help loads no database
 EXITS = (
-    "Exit codes: 0 fine; 1 no (verify does not agree; heartbeat of a sample that is not under way); "
+    "Exit codes: 0 fine; 1 no (verify does not agree; heartbeat of a sample that is not in flight); "
     "2 a mistake, in one line on stderr; 3 ask: the campaign is decided; 4 ask: its budget is spent; "
     "5 the storage does not answer, try again."
 )
@@ -51,7 +51,7 @@ Storage = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def verb(
+def command(
     name: str | None = None, epilog: str = EXITS
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command whose refusals have exit codes of their own."""
@@ -72,15 +72,15 @@ def verb(
 
         # tokens and samples may start with a minus sign
         settings = {"ignore_unknown_options": True}
-        command = app.command(
+        registered = app.command(
             name, epilog=epilog, context_settings=settings, rich_help_panel="Campaigns"
         )
-        return command(guarded)
+        return registered(guarded)
 
     return register
 
 
-@verb(epilog=f"{EXITS}\n\n{EXAMPLE}")
+@command(epilog=f"{EXITS}\n\n{EXAMPLE}")
 def create(
     spec_file: Annotated[Path, typer.Argument(help="TOML or JSON.", show_default=False)],
     name: Annotated[
@@ -90,7 +90,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a campaign from a file; the same again changes nothing."""
-    from stopwise.campaign import Campaign
+    from stopwise.campaign.campaign import Campaign
 
     _refuse_memory(storage)
     made = Campaign.create(spec_file, storage, name)
@@ -98,10 +98,10 @@ def create(
     text = (
         f"{made.name}: {len(made.labels)} arms, delta = {made.spec.delta:g}, spec {made.spec.key}"
     )
-    _say(text, table, as_json)
+    say(text, table, as_json)
 
 
-@verb()
+@command()
 def ask(
     name: Name,
     number: Annotated[int, typer.Option("-n", help="How many samples.")] = 1,
@@ -113,27 +113,27 @@ def ask(
 
     A campaign that is decided prints its decision and exits with 3.
     """
-    from stopwise.campaign import CampaignDecided
+    from stopwise.campaign.errors import CampaignDecided
 
     try:
         tickets = _open(name, storage).ask(number, lease)
     except CampaignDecided as end:
-        _say(_decided(end.decision), {"tickets": [], "decision": end.decision._asdict()}, as_json)
+        say(decided(end.decision), {"tickets": [], "decision": end.decision._asdict()}, as_json)
         raise typer.Exit(DECIDED) from None
     text = "\n".join(f"{each.token}\t{each.arm}\t{each.label}" for each in tickets)
-    _say(text, {"tickets": [each._asdict() for each in tickets], "decision": None}, as_json)
+    say(text, {"tickets": [each._asdict() for each in tickets], "decision": None}, as_json)
 
 
-@verb()
+@command()
 def tell(
     name: Name, token: Token, value: Value, storage: Storage = DEFAULT, as_json: Json = False
 ) -> None:
     """Give a sample that was asked for. The same again is safe."""
     campaign = _open(name, storage)
-    _receipt(campaign, campaign.tell(token, _number(value)), as_json)
+    say_receipt(campaign, campaign.tell(token, _number(value)), as_json)
 
 
-@verb()
+@command()
 def record(
     name: Name,
     arm: Annotated[str, typer.Argument(help="Its label or number.", show_default=False)],
@@ -147,10 +147,12 @@ def record(
     """Give a sample that nobody asked for."""
     campaign = _open(name, storage)
     known = arm in campaign.labels or not arm.isdecimal()
-    _receipt(campaign, campaign.record(arm if known else int(arm), _number(value), token), as_json)
+    say_receipt(
+        campaign, campaign.record(arm if known else int(arm), _number(value), token), as_json
+    )
 
 
-@verb()
+@command()
 def release(
     name: Name,
     token: Token,
@@ -160,23 +162,23 @@ def release(
 ) -> None:
     """Say that a sample will not come."""
     done = _open(name, storage).release(token, reason)
-    text = "released" if done else "not under way: nothing to release"
-    _say(text, {"token": token, "released": done}, as_json)
+    text = "released" if done else "not in flight: nothing to release"
+    say(text, {"token": token, "released": done}, as_json)
 
 
-@verb()
+@command()
 def heartbeat(
     name: Name, token: Token, lease: Lease = None, storage: Storage = DEFAULT, as_json: Json = False
 ) -> None:
-    """Give a sample more time; exit code 1 if it is not under way any more."""
+    """Give a sample more time; exit code 1 if it is not in flight any more."""
     done = _open(name, storage).heartbeat(token, lease)
-    text = "extended" if done else "not under way any more; its tell still counts"
-    _say(text, {"token": token, "extended": done}, as_json)
+    text = "extended" if done else "not in flight any more; its tell still counts"
+    say(text, {"token": token, "extended": done}, as_json)
     if not done:
         raise typer.Exit(NO)
 
 
-@verb()
+@command()
 def status(
     name: Name,
     watch: Annotated[bool, typer.Option("--watch", help="Redraw until it is decided.")] = False,
@@ -187,11 +189,11 @@ def status(
     """Say where a campaign stands: evidence against threshold, and each arm."""
     campaign = _open(name, storage)
     if watch:
-        from stopwise.cli.watch import watch as follow
+        from stopwise.cli.watch import follow
 
         follow(campaign, every, as_json)
     elif as_json:
-        _say("", campaign.status().to_dict(), as_json)
+        say("", campaign.status().to_dict(), as_json)
     else:
         from rich.console import Console
 
@@ -200,14 +202,14 @@ def status(
         Console(highlight=False).print(drawing(campaign.status()))
 
 
-@verb()
+@command()
 def explain(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> None:
     """Say in plain words what is pursued and why, and what comes next."""
     found = _open(name, storage).explain()
-    _say(found.text, found.to_dict(), as_json)
+    say(found.text, found.to_dict(), as_json)
 
 
-@verb()
+@command()
 def export(
     name: Name,
     file: Annotated[Path, typer.Argument(help=".csv, .jsonl or .parquet", show_default=False)],
@@ -216,19 +218,19 @@ def export(
 ) -> None:
     """Write the record into a file."""
     written = _open(name, storage).export(file)
-    _say(f"wrote {written}", {"file": str(written)}, as_json)
+    say(f"wrote {written}", {"file": str(written)}, as_json)
 
 
-@verb()
+@command()
 def verify(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> None:
     """Derive everything anew from the events alone; exit code 1 if it does not agree."""
     found = _open(name, storage).verify()
-    _say(repr(found), found.to_dict(), as_json)
+    say(repr(found), found.to_dict(), as_json)
     if not found.agrees:
         raise typer.Exit(NO)
 
 
-@verb("list")
+@command("list")
 def list_campaigns(
     context: typer.Context,
     file: Annotated[
@@ -245,9 +247,9 @@ def list_campaigns(
             raise BadArgument("storage", given, "one storage", "Leave one of the two out.")
         storage = file
     _refuse_missing(storage)
-    from stopwise.campaign import Campaign
+    from stopwise.campaign.campaign import Campaign
     from stopwise.campaign.names import storage_address
-    from stopwise.campaign.store import Store
+    from stopwise.campaign.storage.store import Store
 
     store = Store(storage_address(storage))
     found = [Campaign.open(name, store).status() for name in store.names()]
@@ -256,10 +258,10 @@ def list_campaigns(
     ]
     keys = ("name", "state", "samples", "evidence", "threshold", "leading")
     rows = [{key: getattr(each, key) for key in keys} for each in found]
-    _say("\n".join(["name\tstate\tsamples\tleading", *lines]), {"campaigns": rows}, as_json)
+    say("\n".join(["name\tstate\tsamples\tleading", *lines]), {"campaigns": rows}, as_json)
 
 
-@verb()
+@command()
 def events(
     name: Name,
     after: Annotated[int, typer.Option(help="Only events with a larger number.")] = 0,
@@ -271,12 +273,12 @@ def events(
 
     campaign = _open(name, storage)
     found = rows(campaign.events(after), campaign.labels)
-    lines = ["\t".join(map(str, _event(campaign, row))) for row in found]
+    lines = ["\t".join(map(str, event_cells(campaign, row))) for row in found]
     header = "\t".join(("number", "kind", "time", "label", "value", "token", "note"))
-    _say("\n".join([header, *lines]), {"events": found}, as_json)
+    say("\n".join([header, *lines]), {"events": found}, as_json)
 
 
-@verb()
+@command()
 def schema() -> None:
     """Print the JSON Schema of a campaign's spec, for editors and validators."""
     from stopwise.campaign.schema import schema as made
@@ -286,7 +288,7 @@ def schema() -> None:
 
 def _open(name: str, storage: str) -> Campaign:
     _refuse_missing(storage)
-    from stopwise.campaign import Campaign
+    from stopwise.campaign.campaign import Campaign
 
     return Campaign.open(name, storage)
 
@@ -316,49 +318,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         raise BadArgument("value", text, "a number") from None
-
-
-def _receipt(campaign: Campaign, receipt: Receipt, as_json: bool) -> None:
-    label = campaign.labels[receipt.arm]
-    lines = [f"event {receipt.number}: {label} {receipt.value:.12g}"]
-    if receipt.late:
-        lines[0] += " (late: the campaign was decided before, it does not count)"
-    if receipt.decided and campaign.decision is not None:
-        lines.append(_decided(campaign.decision))
-    _say("\n".join(lines), {**receipt._asdict(), "label": label}, as_json)
-
-
-def _decided(decision: Decision) -> str:
-    return (
-        f"decided: {decision.text} (evidence {decision.evidence:.3f}, "
-        f"threshold {decision.threshold:.3f}, {decision.samples:,} samples)"
-    )
-
-
-def _event(campaign: Campaign, row: dict[str, Any]) -> list[str]:
-    """The cells of an event's line."""
-    from datetime import UTC, datetime
-
-    kind = row["kind"] + (" (late)" if row["late"] else "")
-    time = datetime.fromtimestamp(row["time"], UTC).isoformat(sep=" ", timespec="milliseconds")
-    label = "-" if row["label"] is None else row["label"]
-    value = "-" if row["value"] is None else f"{row['value']:.12g}"
-    note = row["note"] or "-"
-    if row["kind"] == "decided" and campaign.decision is not None:
-        note = campaign.decision.text
-    return [str(row["number"]), kind, time, label, value, row["token"], note]
-
-
-def _say(text: str, table: dict[str, Any], as_json: bool) -> None:
-    typer.echo(json.dumps(plain(table), indent=2, ensure_ascii=False) if as_json else text)
-
-
-def plain(value: Any) -> Any:
-    """For JSON, which has no tuples and no infinite numbers."""
-    if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

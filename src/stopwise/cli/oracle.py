@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stopwise.cli.main import app
+from stopwise.cli.app import app
+from stopwise.cli.names import SPELLED
 
 if TYPE_CHECKING:
-    from stopwise.quantities import Oracle
+    from stopwise.oracles.values import Oracle
 
 EPILOG = (
-    "Problems: best-arm, best-arm:epsilon=0.1, thresholding:threshold=0.5, "
-    "minimum-threshold:threshold=0.5,epsilon=0.1, any-low-arm:threshold=0, any-sign, "
-    "any-half-space:normals=[[0.8,0.2],[0.2,0.8]], all-half-spaces:normals=..., sphere:radius=1 "
-    "(products and cells: from Python). "
-    "Families: gaussian, gaussian:variance=0.25, bernoulli, binomial:trials=5, bounded:low=0,high=1, "
-    "poisson, exponential, gamma:shape=2, geometric, negative-binomial:successes=3, "
-    "inverse-gaussian:shape=1."
+    "Examples of problems: best-arm:epsilon=0.1, minimum-threshold:threshold=0.5, "
+    f"any-half-space:normals=[[0.8,0.2],[0.2,0.8]]. {SPELLED}"
 )
 
 
@@ -27,20 +23,22 @@ EPILOG = (
 def oracle(
     problem: Annotated[
         str,
-        typer.Argument(help="name, or name:option=value,... (listed below)"),
+        typer.Argument(help="name, or name:option=value,..."),
     ],
     means: Annotated[str, typer.Option(help="The arms' means, between commas: 0.5,0.45,0.4")],
     family: Annotated[
         str, typer.Option(help="gaussian, gaussian:variance=0.25, bernoulli, poisson, ...")
-    ] = "gaussian",
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Print a problem's correct answers, lower bound and oracle weights at given means."""
     import stopwise as sw
-    from stopwise import spelling
+    from stopwise.core import spelling
 
     numbers = spelling.numbers("means", means)
-    found = sw.oracle(spelling.problem(problem, len(numbers)), numbers, spelling.family(family))
+    found = sw.oracle(
+        spelling.problem(problem, len(numbers)), numbers, family=spelling.family(family)
+    )
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
         return

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stopwise.cli.main import app
-from stopwise.errors import BadArgument
+from stopwise.cli.app import app
+from stopwise.cli.names import SPELLED
+from stopwise.core.errors import BadArgument
 
 if TYPE_CHECKING:
-    from stopwise.studies.forecast import Forecast, Guess
+    from stopwise.studies.amounts import Guess
+    from stopwise.studies.forecast import Forecast
 
 KINDS = (".png", ".pdf", ".svg")
 EPILOG = (
     "Example: two web pages that convert at 5 and 6 %, and a third of which little is known. "
     "stopwise plan best-arm --means 0.05,0.06,0.02..0.05 --family bernoulli --picture plan.png"
     "\n\n"
-    "Problems and families: see stopwise oracle --help. "
-    "Strategies: sticky-track-and-stop, track-and-stop, track-and-stop:tracking=D, uniform, "
-    "fixed-weights:weights=[0.5,0.25,0.25], oracle-weights. "
-    "Thresholds: mixture, mixture:spread=0.5, mixture-martingale, conservative (proven: wrong with "
-    "probability at most delta), stylized (not proven)."
+    f"{SPELLED}"
 )
 
 
@@ -40,7 +38,7 @@ def plan(
     ],
     family: Annotated[
         str, typer.Option(help="gaussian, gaussian:variance=0.25, bernoulli, poisson, ...")
-    ] = "gaussian",
+    ],
     delta: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
     strategies: Annotated[
         str | None,
@@ -48,7 +46,10 @@ def plan(
             help="Names between commas; by default sticky-track-and-stop,track-and-stop,uniform"
         ),
     ] = None,
-    threshold: Annotated[str, typer.Option(help="When the evidence is enough.")] = "mixture",
+    stopping: Annotated[
+        str | None,
+        typer.Option(help="When the evidence is enough.", show_default="what suits the family"),
+    ] = None,
     costs: Annotated[
         str | None, typer.Option(help="What a sample of each arm costs: 2.5, or 1,1,2.5")
     ] = None,
@@ -75,7 +76,7 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Say before an experiment how many samples it will take, from a guess of the means."""
-    from stopwise import spelling
+    from stopwise.core import spelling
     from stopwise.studies.planning import plan as forecast
 
     guesses = read_guesses(means)
@@ -84,16 +85,16 @@ def plan(
     found = forecast(
         spelling.problem(problem, len(guesses)),
         guesses,
-        spelling.family(family),
-        delta,
-        None if strategies is None else read_strategies(strategies),
-        spelling.threshold(threshold),
-        None if costs is None else _read_costs(costs),
-        repetitions,
-        draws,
-        seed,
-        max_rounds,
-        workers,
+        family=spelling.family(family),
+        strategies=None if strategies is None else read_strategies(strategies),
+        stopping=None if stopping is None else spelling.stopping(stopping),
+        delta=delta,
+        costs=None if costs is None else _read_costs(costs),
+        repetitions=repetitions,
+        draws=draws,
+        seed=seed,
+        max_rounds=max_rounds,
+        workers=workers,
     )
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
@@ -118,7 +119,7 @@ def read_guesses(text: str) -> list[Guess]:
 
 def read_strategies(text: str) -> dict[str, Any]:
     """Strategies between commas; an option (name=value) belongs to the one before it."""
-    from stopwise import spelling
+    from stopwise.core import spelling
 
     found: dict[str, Any] = {}
     for part in re.split(r",(?![^\[]*\])(?![a-z_]+=)", text):
@@ -130,7 +131,7 @@ def read_strategies(text: str) -> dict[str, Any]:
 
 
 def _read_costs(text: str) -> float | list[float]:
-    from stopwise import spelling
+    from stopwise.core import spelling
 
     found = spelling.numbers("costs", text)
     return found if len(found) > 1 else found[0]

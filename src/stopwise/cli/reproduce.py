@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stopwise.cli.main import app
+from stopwise.cli.app import app
 
 if TYPE_CHECKING:
     from stopwise.studies.paper import Reproduction

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stopwise.cli.main import app
-from stopwise.errors import BadArgument, StopwiseError
+from stopwise.cli.app import app
+from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
-    from stopwise.campaign.store import Store
+    from stopwise.campaign.storage.store import Store
 
 token = typer.Typer(
     help="Who may use the service: create, list and revoke tokens.", no_args_is_help=True
@@ -57,7 +57,6 @@ def serve(
     """Serve the campaigns of a storage, with a page, until Ctrl-C."""
     uvicorn = _service()
     from stopwise.web.app import create_app
-    from stopwise.web.guard import Rules
     from stopwise.web.tokens import Tokens
 
     store = _store(storage)
@@ -67,7 +66,7 @@ def serve(
         _refuse_to_be_open(host, allow_host or [], store)
     names = [name.lower() for name in (host, *(allow_host or []))]
     hosts = {"127.0.0.1", "localhost", "[::1]", *names}
-    application = create_app(store, Rules(frozenset(hosts), tokens if closed else None))
+    application = create_app(store, frozenset(hosts), tokens if closed else None)
     listener = _listen(host, port)
     where = f"http://{host if ':' not in host else f'[{host}]'}:{listener.getsockname()[1]}"
     _log_lines(log_level)
@@ -75,6 +74,10 @@ def serve(
         f"stopwise serves {store.shown} at {where} ({'tokens needed' if closed else 'open'})",
         err=True,
     )
+    _run(uvicorn, application, listener)
+
+
+def _run(uvicorn: Any, application: Any, listener: Any) -> None:
     config = uvicorn.Config(
         application,
         log_config=None,
@@ -127,7 +130,7 @@ def _service() -> Any:
 
 def _store(storage: str | None) -> Store:
     from stopwise.campaign.names import storage_address
-    from stopwise.campaign.store import Store
+    from stopwise.campaign.storage.store import Store
 
     return Store(storage_address(storage))
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stopwise.cli.main import app
-from stopwise.errors import BadArgument, StopwiseError
+from stopwise.cli.app import app
+from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
-    from stopwise.studies import Study
+    from stopwise.studies.study import Study
 
 study = typer.Typer(
     help="Many simulations from one file: run, resume, collect and report.", no_args_is_help=True
@@ -29,7 +29,7 @@ Folder = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 STARTER = """\
-# A study: every instance x strategy x threshold is simulated; all deltas come from the same runs.
+# A study: every instance x strategy x stopping rule is simulated; all deltas come from the same runs.
 #   stopwise study run {name}       computes what is missing; interrupt it at any time
 #   stopwise study status {name}    how much is done
 #   stopwise study collect {name}   all results as one Parquet file
@@ -72,7 +72,7 @@ name = "D-tracking"
 [[strategies]]
 kind = "uniform"            # a yardstick; fixed-weights and oracle-weights are others
 
-[[thresholds]]
+[[stopping]]
 kind = "mixture"            # proven, and the sharpest; mixture-martingale, conservative, stylized
 """
 
@@ -122,7 +122,7 @@ def run(
 
 @study.command()
 def status(file: File, folder: Folder = None, as_json: Json = False) -> None:
-    """How much of each cell is stored."""
+    """How much of each case is stored."""
     found = _load(file, folder).status()
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
@@ -186,7 +186,7 @@ stopwise study run {path}{where} --shard "$SLURM_ARRAY_TASK_ID/{jobs}" --workers
 
 
 def _load(file: Path, folder: Path | None) -> Study:
-    from stopwise.studies import Study
+    from stopwise.studies.study import Study
 
     return Study.load(file, folder)
 

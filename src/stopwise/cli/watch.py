@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from stopwise.cli.campaign import plain
+from stopwise.cli.output import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from stopwise.campaign import Campaign
-    from stopwise.campaign.accounts import Status
+    from stopwise.campaign.campaign import Campaign
+    from stopwise.campaign.status import Status
 
 WIDTH = 48  # of the bar and of the curve
 LEVELS = "▁▂▃▄▅▆▇█"
@@ -67,7 +67,7 @@ def drawing(status: Status, curve: Curve | None = None, note: str = "") -> Rende
     return Group(*parts, table, *([Text(note, style="yellow")] if note else []))
 
 
-def watch(campaign: Campaign, every: float, as_json: bool) -> None:
+def follow(campaign: Campaign, every: float, as_json: bool) -> None:
     """Show the state until there is nothing to wait for; Ctrl-C ends it."""
     from rich.console import Console
 
@@ -84,7 +84,7 @@ def watch(campaign: Campaign, every: float, as_json: bool) -> None:
 def _redraw(console: Any, campaign: Campaign, every: float) -> None:
     from rich.live import Live
 
-    from stopwise.campaign import StorageAway
+    from stopwise.campaign.errors import StorageAway
 
     curve, status = Curve(), campaign.status()
     with Live(drawing(status, curve), console=console, auto_refresh=False) as live:

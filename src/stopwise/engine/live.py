@@ -1,8 +1,8 @@
 """The same rounds when asks and tells come in any order: for campaigns.
 
-An ask chooses an arm; its sample may arrive late, after others, or never. Samples that are under way
-count for tracking, never for the means, the evidence or the region. With one ask and one tell after
-another this is exactly the simulation's loop.
+An ask chooses an arm; its sample may arrive late, after others, or never. Samples in flight count for
+tracking, never for the means, the evidence or the region. With one ask and one tell after another this
+is exactly the simulation's loop.
 """
 
 from __future__ import annotations
@@ -12,169 +12,150 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.arrays import assign, smallest
-from stopwise.checks import Floats
-from stopwise.engine.plan import Plan
-from stopwise.engine.step import State, begin, growth, observe, track, weigh
-from stopwise.problems.base import Code
-from stopwise.sampling.strategies import aim
-from stopwise.sampling.tracking import recount
-from stopwise.verbs import jitable
+from stopwise.core.arrays import Floats, Ints, Rng, assign, smallest
+from stopwise.core.data import ALLOWANCE, EVIDENCE, State
+from stopwise.core.verbs import jitable
+from stopwise.engine.design import Design
+from stopwise.engine.step import begin, observe
+from stopwise.sampling.verbs import aim, catch_up, pick
+from stopwise.stopping.verbs import weigh
 
 ASKED, TOLD, RELEASED = range(3)  # what replay understands
-SENT, SEEN, START, AIMED = range(
-    4
-)  # marks: asks and tells that count; when all arms had one; last aim
+# marks: asks and tells that count; with which tell every arm had one; tells at the last aim; all asks
+SENT, SEEN, START, AIMED, ASKS = range(5)
 NEVER = 2**62
 
 
 class Ledger(NamedTuple):
-    """A run with samples under way."""
+    """A run with samples in flight."""
 
     state: State
-    taken: Floats  # samples of each arm, with those under way
-    marks: Code
-    status: Floats  # evidence, and the data's part of the threshold
-    answer: Code  # when the evidence first crossed: the answer
+    marks: Ints
 
 
-EVIDENCE, GROWTH = range(2)
+class Record(NamedTuple):
+    """Events to be replayed: what happened, to which arm, with which sample."""
+
+    kinds: Ints
+    arms: Ints
+    samples: Floats
+    waited: Ints  # of a tell: whether its sample was in flight
 
 
 class History(NamedTuple):
     """What held after each event of a record, as far as there is room."""
 
     evidence: Floats  # nan until every arm has a sample
-    growths: Floats
-    pursued: Code
-    leading: Code
+    allowance: Floats
+    pursued: Ints  # codes
+    leading: Ints  # codes
 
 
-def history(plan: Plan, room: int) -> History:
+def new_history(design: Design, room: int) -> History:
     """Room for so many events."""
-    codes = [np.zeros((room, plan.code_size), dtype=np.int64) for _ in range(2)]
+    codes = [np.zeros((room, design.code_size), dtype=np.int64) for _ in range(2)]
     return History(np.full(room, math.nan), np.full(room, math.nan), codes[0], codes[1])
 
 
-def open_ledger(plan: Plan) -> Ledger:
+def open_ledger(design: Design) -> Ledger:
     """Before the first ask."""
-    arms = plan.truth.size
-    marks = np.array([0, 0, NEVER, -1])
-    answer = np.zeros(plan.code_size, dtype=np.int64)
-    state = begin(plan.problem, plan.family, plan.strategy)
-    return Ledger(state, np.zeros(arms), marks, np.zeros(2), answer)
+    return Ledger(begin(design.setting, live=True), np.array([0, 0, NEVER, -1, 0]))
 
 
 @jitable
-def ask(problem: Any, family: Any, strategy: Any, ledger: Ledger) -> int:
-    """The next arm; its sample is under way from now on."""
-    state, taken, marks, _, _ = ledger
-    if (
-        marks[START] == NEVER
-    ):  # an arm without a sample has no mean: the arm with the fewest under way
+def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
+    """The next arm; its sample is in flight from now on."""
+    problem, family, strategy, _ = setting
+    state, marks = ledger
+    if marks[START] == NEVER:  # an arm without a sample has no mean: the one with the fewest comes
         arm = 0
-        for k in range(taken.size):
-            if taken[k] < taken[arm]:
+        for k in range(state.taken.size):
+            if state.taken[k] < state.taken[arm]:
                 arm = k
-        state.totals[arm] += 1.0
+        state.pursuit.totals[arm] += 1.0
     else:
         if marks[AIMED] != marks[SEEN]:
-            aim(strategy, problem, family, state.memory, marks[SEEN])
+            aim(strategy, problem, family, state, marks[SEEN], rng)
             marks[AIMED] = marks[SEEN]
-        recount(strategy.tracker, state.memory.weights, taken, state.totals)
-        arm = track(strategy, state, taken, marks[SENT])
-    taken[arm] += 1.0
+        catch_up(strategy, state)
+        arm = pick(strategy, problem, family, state, marks[SENT], rng)
+    state.taken[arm] += 1.0
     marks[SENT] += 1
+    marks[ASKS] += 1
     return arm
 
 
 @jitable
 def give_up(ledger: Ledger, arm: int) -> None:
-    """A sample that was under way will not come, as far as anybody knows."""
-    ledger.taken[arm] -= 1.0
+    """A sample that was in flight will not come, as far as anybody knows."""
+    ledger.state.taken[arm] -= 1.0
     ledger.marks[SENT] -= 1
 
 
 @jitable
 def expect(ledger: Ledger, arm: int) -> None:
     """A sample came that nobody waited for: not asked for, or given up."""
-    ledger.taken[arm] += 1.0
+    ledger.state.taken[arm] += 1.0
     ledger.marks[SENT] += 1
 
 
 @jitable
-def tell(
-    problem: Any,
-    family: Any,
-    strategy: Any,
-    threshold: Any,
-    rank: int,
-    ledger: Ledger,
-    arm: int,
-    sample: float,
-) -> float:
-    """A sample has arrived; returns the evidence less the data's part of the threshold."""
-    state, _, marks, status, answer = ledger
+def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> float:
+    """A sample has arrived; returns the evidence less the data's part of the level."""
+    problem, family, _, rule = setting
+    state, marks = ledger
     marks[SEEN] += 1
     if marks[START] == NEVER:
-        state.memory.counts[arm] += 1.0
-        if smallest(state.memory.counts) > 0.0:
+        state.data.counts[arm] += 1.0
+        if smallest(state.data.counts) > 0.0:
             marks[START] = marks[SEEN]
-        state.memory.counts[arm] -= 1.0
-    observe(strategy, problem, family, threshold, state, marks[SEEN], marks[START], arm, sample)
+        state.data.counts[arm] -= 1.0
+    observe(setting, state, marks[SEEN], marks[START], arm, sample)
     if marks[START] == NEVER:
         return -math.inf
-    status[EVIDENCE] = weigh(problem, family, state, 0.0)
-    status[GROWTH] = growth(threshold, state, rank, marks[SEEN])
-    assign(answer, state.answer)
-    return status[EVIDENCE] - status[GROWTH]
+    return weigh(rule, problem, family, state, marks[SEEN], -math.inf)
 
 
 @jitable
 def replay(
-    problem: Any,
-    family: Any,
-    strategy: Any,
-    threshold: Any,
-    rank: int,
-    constant: float,
+    setting: Any,
+    level: float,
     ledger: Ledger,
-    kinds: Code,
-    arms: Code,
-    samples: Floats,
-    waited: Code,
-    found: Code,
+    record: Record,
+    found: Ints,
     past: History,
+    rng: Rng,
 ) -> int:
     """Go through a record of events; returns how many were used: all, or up to the one that decides.
 
-    ``waited`` says of a tell whether its sample was under way. ``found`` becomes the arm that each ask
-    would choose; where a record says otherwise, the record is followed.
+    ``found`` becomes the arm that each ask would choose; where a record says otherwise, the record is
+    followed.
     """
-    for place in range(kinds.size):
-        arm = arms[place]
-        if kinds[place] == ASKED:
-            found[place] = ask(problem, family, strategy, ledger)
+    for place in range(record.kinds.size):
+        arm = record.arms[place]
+        if record.kinds[place] == ASKED:
+            found[place] = ask(setting, ledger, rng)
             if found[place] != arm:
                 give_up(ledger, found[place])
                 expect(ledger, arm)
-        elif kinds[place] == RELEASED:
+        elif record.kinds[place] == RELEASED:
             give_up(ledger, arm)
         else:
-            if waited[place] == 0:
+            if record.waited[place] == 0:
                 expect(ledger, arm)
-            margin = tell(problem, family, strategy, threshold, rank, ledger, arm, samples[place])
-            if margin >= constant:
+            margin = tell(setting, ledger, arm, record.samples[place])
+            if margin >= level:
                 _note(ledger, past, place)
                 return place + 1
         _note(ledger, past, place)
-    return kinds.size
+    return record.kinds.size
 
 
 @jitable
 def _note(ledger: Ledger, past: History, place: int) -> None:
+    state = ledger.state
     if place < past.evidence.size and ledger.marks[START] != NEVER:
-        past.evidence[place] = ledger.status[EVIDENCE]
-        past.growths[place] = ledger.status[GROWTH]
-        assign(past.pursued[place], ledger.state.memory.code)
-        assign(past.leading[place], ledger.answer)
+        past.evidence[place] = state.scale[EVIDENCE]
+        past.allowance[place] = state.scale[ALLOWANCE]
+        assign(past.pursued[place], state.pursuit.code)
+        assign(past.leading[place], state.answer)

@@ -1,119 +1,71 @@
-"""One round, and nowhere else: observe, weigh the evidence, aim, track."""
+"""One round, and nowhere else: choose, observe, weigh."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from stopwise.checks import Floats
-from stopwise.oracles.rounds import absorb, best_evidence, rebuild, sketch
-from stopwise.problems import base
-from stopwise.problems.base import Code
-from stopwise.sampling.strategies import Memory, aim, notes, notice
-from stopwise.sampling.tracking import follow
-from stopwise.stopping.thresholds import arm_growth, common_growth, largest_sum
-from stopwise.verbs import jitable
+from stopwise.core.arrays import Rng
+from stopwise.core.data import Data, Pursuit, State
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import note, record
+from stopwise.problems.rounds import absorb, rebuild, sketch
+from stopwise.problems.verbs import code_size
+from stopwise.sampling.verbs import aim, notes, notice, pick
+from stopwise.stopping.verbs import tally, update
 
 REFRESH = 1024  # rounds after which sketches are built anew, so that rounding cannot pile up
 
 
-class State(NamedTuple):
-    """Everything that a run knows after t samples."""
-
-    memory: Memory
-    totals: Floats  # the tracker's
-    answer: Code  # the answer with the most evidence
-
-
-def begin(problem: Any, family: Any, strategy: Any) -> State:
-    """A run before its first sample."""
-    arms, size = base.arm_count(problem), base.code_size(problem)
-    memory = Memory(
+def begin(setting: Any, live: bool = False) -> State:
+    """A run before its first sample; a live one has samples in flight."""
+    problem, family, strategy, rule = setting
+    arms, size = problem.arms, code_size(problem)
+    counts = np.zeros(arms)
+    code, answer = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    return State(
+        Data(counts, np.zeros(arms)),
         np.zeros(arms),
-        np.zeros(arms),
-        np.zeros(arms),
-        np.zeros(arms),
-        np.zeros(size, dtype=np.int64),
-        np.zeros(arms),
+        record(family, arms),
+        np.zeros(arms) if live else counts,
         sketch(problem, family),
-        notes(strategy, arms),
+        Pursuit(code, np.zeros(arms), np.zeros(arms + 1), notes(strategy, problem)),
+        tally(rule, problem, family),
+        answer,
+        np.zeros(2),
     )
-    return State(memory, np.zeros(arms + 1), np.zeros(size, dtype=np.int64))
 
 
-def restart(strategy: Any, state: State) -> State:
-    """The state before the first sample, in the same arrays (a sketch is rebuilt from data anyway)."""
-    memory = state.memory
-    for used in (
-        memory.counts,
-        memory.sums,
-        memory.means,
-        memory.growths,
-        memory.weights,
-        memory.code,
-        state.totals,
-        state.answer,
-    ):
-        used[:] = 0
-    return state._replace(memory=memory._replace(notes=notes(strategy, memory.counts.size)))
+def restart(setting: Any, state: State) -> State:
+    """The state before the first sample; the sketch, which is rebuilt from data, is used again."""
+    return begin(setting)._replace(sketch=state.sketch)
 
 
 @jitable(inline=True)
-def choose(strategy: Any, problem: Any, family: Any, state: State, rounds: int) -> int:
-    """The next arm after this many rounds: every arm once, then what the strategy's tracker says."""
-    memory = state.memory
-    if rounds < memory.counts.size:
-        state.totals[rounds] += 1.0
+def choose(setting: Any, state: State, rounds: int, rng: Rng) -> int:
+    """The next arm after this many rounds: every arm once, then what the strategy says."""
+    problem, family, strategy, _ = setting
+    if rounds < state.taken.size:
+        state.pursuit.totals[rounds] += 1.0
         return rounds
-    aim(strategy, problem, family, memory, rounds)
-    return track(strategy, state, memory.counts, rounds)
+    aim(strategy, problem, family, state, rounds, rng)
+    return pick(strategy, problem, family, state, rounds, rng)
 
 
 @jitable(inline=True)
-def track(strategy: Any, state: State, counts: Floats, rounds: int) -> int:
-    """The arm that follows the weights, where so many samples were taken or are under way."""
-    return follow(strategy.tracker, state.memory.weights, counts, state.totals, rounds)
-
-
-@jitable(inline=True)
-def observe(
-    strategy: Any,
-    problem: Any,
-    family: Any,
-    threshold: Any,
-    state: State,
-    rounds: int,
-    start: int,
-    arm: int,
-    sample: float,
-) -> None:
+def observe(setting: Any, state: State, rounds: int, start: int, arm: int, sample: float) -> None:
     """The sample with which this many rounds are complete; with round ``start`` every arm has one."""
-    memory = state.memory
-    counts, means = memory.counts, memory.means
-    before = means[arm]
-    counts[arm] += 1.0
-    memory.sums[arm] += sample
-    means[arm] = memory.sums[arm] / counts[arm]
-    memory.growths[arm] = arm_growth(threshold, family, counts[arm], means[arm])
+    problem, family, strategy, rule = setting
+    data, before = state.data, state.data.means[arm]
+    data.counts[arm] += 1.0
+    state.sums[arm] += sample
+    data.means[arm] = state.sums[arm] / data.counts[arm]
+    note(family, state.record, arm, sample)
+    update(rule, problem, family, state, arm, sample)
     if rounds == start or (rounds > start and rounds % REFRESH == 0):
-        rebuild(problem, family, memory.sketch, counts, means)
+        rebuild(problem, family, data, state.sketch)
     elif rounds > start:
-        absorb(problem, family, memory.sketch, counts, means, arm, before)
+        absorb(problem, family, data, state.sketch, arm, before)
     if rounds > start:
-        notice(strategy, problem, family, memory, arm, sample, before)
-
-
-@jitable(inline=True)
-def weigh(problem: Any, family: Any, state: State, enough: float) -> float:
-    """The most evidence for any answer, if it reaches ``enough``; every arm has been sampled."""
-    memory = state.memory
-    return best_evidence(
-        problem, family, memory.sketch, memory.counts, memory.means, enough, state.answer
-    )
-
-
-@jitable
-def growth(threshold: Any, state: State, rank: int, rounds: int) -> float:
-    """The data's part of the threshold: stop when the evidence minus this reaches constant(delta)."""
-    return common_growth(threshold, 1.0 * rounds) + largest_sum(state.memory.growths, rank)
+        notice(strategy, problem, family, state, arm, sample, before)

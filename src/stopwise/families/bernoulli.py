@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-
-from stopwise.families import base
-from stopwise.values import value
-from stopwise.verbs import jitable
+from stopwise.core.values import Empty, Family
+from stopwise.core.verbs import jitable
+from stopwise.families import verbs
+from stopwise.families.mixtures import beta_regret
 
 
-@value
-class Bernoulli(NamedTuple):
+class Bernoulli(Empty, Family):
     """Success or failure, with the success probability as mean in (0, 1)."""
+
+    __slots__ = ()
+    title = "Yes or no, 1 or 0"
 
 
 @jitable
@@ -22,7 +22,29 @@ def binary_divergence(p: float, q: float) -> float:
     """The divergence between two coins, finite for p on the boundary."""
     if q <= 0.0 or q >= 1.0:
         return 0.0 if p == q else math.inf
-    return base.scaled_entropy_gap(p, q - p) + base.scaled_entropy_gap(1.0 - p, p - q)
+    heads = verbs.scaled_entropy_gap(p, q - p, q)
+    return heads + verbs.scaled_entropy_gap(1.0 - p, p - q, 1.0 - q)
+
+
+@jitable
+def coin_divergence(
+    heads: float, tails: float, delta: float, new_heads: float, new_tails: float
+) -> float:
+    """heads + tails times the divergence between coins whose odds are heads to tails.
+
+    ``delta`` is new_heads - heads and tails - new_tails, which are given with all their digits.
+    """
+    if new_heads <= 0.0 or new_tails <= 0.0:
+        return 0.0 if delta == 0.0 else math.inf
+    return verbs.scaled_entropy_gap(heads, delta, new_heads) + verbs.scaled_entropy_gap(
+        tails, -delta, new_tails
+    )
+
+
+@jitable
+def survive_rounding(p: float, q: float) -> bool:
+    """Whether rounding p and q does little to the divergence: not near each other, nor near 1."""
+    return abs(q - p) > 1e-2 * max(p, q) and max(p, q) < 0.99
 
 
 @jitable
@@ -41,46 +63,23 @@ def binary_tilt(p: float, slope: float) -> float:
     return min(max(q, 1e-300 if p > 0.0 else 0.0), 1.0 - 4e-16 if p < 1.0 else 1.0)
 
 
-@base.interval.register(Bernoulli)
-def _interval(family: Bernoulli) -> tuple[float, float]:
-    return 0.0, 1.0
+verbs.interval.register(Bernoulli)(lambda family: (0.0, 1.0))
 
 
-@base.divergence.register(Bernoulli)
+@verbs.divergence.register(Bernoulli)
 def _divergence(family: Bernoulli, mu: float, lam: float) -> float:
     return binary_divergence(mu, lam)
 
 
-@base.variance.register(Bernoulli)
-def _variance(family: Bernoulli, mu: float) -> float:
-    return mu * (1.0 - mu)
+verbs.variance.register(Bernoulli)(lambda family, mu: mu * (1.0 - mu))
+verbs.variance_slope.register(Bernoulli)(lambda family, mu: 1.0 - 2.0 * mu)
+verbs.natural.register(Bernoulli)(lambda family, mu: math.log(mu / (1.0 - mu)))
+verbs.convex.register(Bernoulli)(lambda family: True)
+verbs.tilt.register(Bernoulli)(lambda family, mu, slope: binary_tilt(mu, slope))
+verbs.supports.register(Bernoulli)(lambda family, value: value == 0.0 or value == 1.0)
+verbs.draw.register(Bernoulli)(lambda family, mean, rng: 1.0 if rng.random() < mean else 0.0)
 
 
-@base.variance_slope.register(Bernoulli)
-def _variance_slope(family: Bernoulli, mu: float) -> float:
-    return 1.0 - 2.0 * mu
-
-
-@base.natural.register(Bernoulli)
-def _natural(family: Bernoulli, mu: float) -> float:
-    return math.log(mu / (1.0 - mu))
-
-
-@base.convex.register(Bernoulli)
-def _convex(family: Bernoulli) -> bool:
-    return True
-
-
-@base.tilt.register(Bernoulli)
-def _tilt(family: Bernoulli, mu: float, slope: float) -> float:
-    return binary_tilt(mu, slope)
-
-
-@base.supports.register(Bernoulli)
-def _supports(family: Bernoulli, value: float) -> bool:
-    return value == 0.0 or value == 1.0
-
-
-@base.draw.register(Bernoulli)
-def _draw(family: Bernoulli, mean: float, rng: np.random.Generator) -> float:
-    return 1.0 if rng.random() < mean else 0.0
+@verbs.regret.register(Bernoulli)
+def _regret(family: Bernoulli, count: float, mean: float, center: float, spread: float) -> float:
+    return beta_regret(count * mean, count * (1.0 - mean))

@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from stopwise.checks import finite
-from stopwise.errors import BadArgument
-from stopwise.families import base
-from stopwise.families.bernoulli import binary_divergence, binary_tilt
-from stopwise.values import value
+from stopwise.core.arrays import Rng
+from stopwise.core.checks import finite
+from stopwise.core.errors import BadArgument
+from stopwise.core.options import NUMBER, Option
+from stopwise.core.values import Family
+from stopwise.families import verbs
+from stopwise.families.bernoulli import (
+    binary_divergence,
+    binary_tilt,
+    coin_divergence,
+    survive_rounding,
+)
+from stopwise.families.mixtures import beta_regret
 
 
 class _Bounded(NamedTuple):
@@ -19,8 +25,7 @@ class _Bounded(NamedTuple):
     high: float
 
 
-@value
-class Bounded(_Bounded):
+class Bounded(_Bounded, Family):
     """Any distribution on [low, high], judged by the Bernoulli divergence of its rescaled mean.
 
     The Bernoulli divergence is the smallest that any two such distributions can have, so every
@@ -29,6 +34,11 @@ class Bounded(_Bounded):
     """
 
     __slots__ = ()
+    title = "Numbers between two ends, of any shape"
+    options = {
+        "low": Option(NUMBER, "The least possible value; 0 if empty"),
+        "high": Option(NUMBER, "The largest possible value; 1 if empty"),
+    }
 
     def __new__(cls, low: float = 0.0, high: float = 1.0) -> Bounded:
         low, high = finite("low", low), finite("high", high)
@@ -37,50 +47,53 @@ class Bounded(_Bounded):
         return super().__new__(cls, low, high)
 
 
-@base.interval.register(Bounded)
-def _interval(family: Bounded) -> tuple[float, float]:
-    return family.low, family.high
+verbs.interval.register(Bounded)(lambda family: (family.low, family.high))
 
 
-@base.divergence.register(Bounded)
+@verbs.divergence.register(Bounded)
 def _divergence(family: Bounded, mu: float, lam: float) -> float:
-    width = family.high - family.low
-    return binary_divergence((mu - family.low) / width, (lam - family.low) / width)
+    low, high = family.low, family.high
+    width = high - low
+    p, q = (mu - low) / width, (lam - low) / width
+    if survive_rounding(p, q):
+        return binary_divergence(p, q)
+    return coin_divergence(mu - low, high - mu, lam - mu, lam - low, high - lam) / width
 
 
-@base.variance.register(Bounded)
-def _variance(family: Bounded, mu: float) -> float:
-    return (mu - family.low) * (family.high - mu)
+verbs.variance.register(Bounded)(lambda family, mu: (mu - family.low) * (family.high - mu))
+verbs.variance_slope.register(Bounded)(lambda family, mu: family.low + family.high - 2.0 * mu)
 
 
-@base.variance_slope.register(Bounded)
-def _variance_slope(family: Bounded, mu: float) -> float:
-    return family.low + family.high - 2.0 * mu
-
-
-@base.natural.register(Bounded)
+@verbs.natural.register(Bounded)
 def _natural(family: Bounded, mu: float) -> float:
     return math.log((mu - family.low) / (family.high - mu)) / (family.high - family.low)
 
 
-@base.convex.register(Bounded)
-def _convex(family: Bounded) -> bool:
-    return True
+verbs.convex.register(Bounded)(lambda family: True)
 
 
-@base.tilt.register(Bounded)
+@verbs.tilt.register(Bounded)
 def _tilt(family: Bounded, mu: float, slope: float) -> float:
     width = family.high - family.low
     return family.low + width * binary_tilt((mu - family.low) / width, slope * width)
 
 
-@base.supports.register(Bounded)
-def _supports(family: Bounded, value: float) -> bool:
-    return family.low <= value <= family.high
+verbs.supports.register(Bounded)(lambda family, value: family.low <= value <= family.high)
 
 
-@base.draw.register(Bounded)
-def _draw(family: Bounded, mean: float, rng: np.random.Generator) -> float:
+@verbs.draw.register(Bounded)
+def _draw(family: Bounded, mean: float, rng: Rng) -> float:
     width = family.high - family.low
     share = (mean - family.low) / width
     return family.low + width * rng.beta(2.0 * share, 2.0 * (1.0 - share))
+
+
+@verbs.regret.register(Bounded)
+def _regret(family: Bounded, count: float, mean: float, center: float, spread: float) -> float:
+    share = (mean - family.low) / (family.high - family.low)
+    return beta_regret(count * share, count * (1.0 - share))
+
+
+@verbs.bound_remark.register(Bounded)
+def _bound_remark(family: Bounded) -> str:
+    return "if the rewards lie at the ends of the interval, else fewer may do"

@@ -3,50 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-
-from stopwise.families import base
+from stopwise.core.values import Empty, Family
+from stopwise.families import verbs
 from stopwise.families.gamma import scale_divergence
-from stopwise.values import value
+from stopwise.families.mixtures import gamma_regret
 
 
-@value
-class Exponential(NamedTuple):
+class Exponential(Empty, Family):
     """Exponential rewards with mean in (0, infinity): V = mu^2."""
 
-
-@base.interval.register(Exponential)
-def _interval(family: Exponential) -> tuple[float, float]:
-    return 0.0, math.inf
+    __slots__ = ()
+    title = "Waiting times"
 
 
-@base.divergence.register(Exponential)
+verbs.interval.register(Exponential)(lambda family: (0.0, math.inf))
+
+
+@verbs.divergence.register(Exponential)
 def _divergence(family: Exponential, mu: float, lam: float) -> float:
     return scale_divergence(mu, lam)
 
 
-@base.variance.register(Exponential)
-def _variance(family: Exponential, mu: float) -> float:
-    return mu * mu
+verbs.variance.register(Exponential)(lambda family, mu: mu * mu)
+verbs.variance_slope.register(Exponential)(lambda family, mu: 2.0 * mu)
+verbs.natural.register(Exponential)(lambda family, mu: -1.0 / mu)
+verbs.supports.register(Exponential)(lambda family, value: 0.0 <= value < math.inf)
+verbs.draw.register(Exponential)(lambda family, mean, rng: mean * rng.standard_exponential())
 
 
-@base.variance_slope.register(Exponential)
-def _variance_slope(family: Exponential, mu: float) -> float:
-    return 2.0 * mu
-
-
-@base.natural.register(Exponential)
-def _natural(family: Exponential, mu: float) -> float:
-    return -1.0 / mu
-
-
-@base.supports.register(Exponential)
-def _supports(family: Exponential, value: float) -> bool:
-    return 0.0 <= value < math.inf
-
-
-@base.draw.register(Exponential)
-def _draw(family: Exponential, mean: float, rng: np.random.Generator) -> float:
-    return mean * rng.standard_exponential()
+@verbs.regret.register(Exponential)
+def _regret(family: Exponential, count: float, mean: float, center: float, spread: float) -> float:
+    return gamma_regret(count, count * mean, 0.5 * spread)

@@ -5,23 +5,25 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from stopwise.checks import positive
-from stopwise.families import base
-from stopwise.values import value
-from stopwise.verbs import jitable
+from stopwise.core.arrays import Rng
+from stopwise.core.checks import positive
+from stopwise.core.options import POSITIVE, Option
+from stopwise.core.values import Family
+from stopwise.core.verbs import jitable
+from stopwise.families import verbs
+from stopwise.families.mixtures import gamma_regret
 
 
 class _Gamma(NamedTuple):
     shape: float
 
 
-@value
-class Gamma(_Gamma):
+class Gamma(_Gamma, Family):
     """Gamma rewards with known ``shape`` and mean in (0, infinity): V = mu^2/shape."""
 
     __slots__ = ()
+    title = "Positive numbers, gamma with a known shape"
+    options = {"shape": Option(POSITIVE, "1 if empty: exponential")}
 
     def __new__(cls, shape: float = 1.0) -> Gamma:
         return super().__new__(cls, positive("shape", shape))
@@ -32,39 +34,33 @@ def scale_divergence(mu: float, lam: float) -> float:
     """mu/lambda - 1 - log(mu/lambda): the divergence between two exponential laws."""
     if lam <= 0.0:
         return 0.0 if mu == lam else math.inf
-    return base.entropy_gap((mu - lam) / lam)
+    if mu <= 0.0 or lam == math.inf:
+        return math.inf
+    if verbs.comparable(lam, mu):
+        return verbs.entropy_gap((mu - lam) / lam)
+    return (mu - lam) / lam - (math.log(mu) - math.log(lam))
 
 
-@base.interval.register(Gamma)
-def _interval(family: Gamma) -> tuple[float, float]:
-    return 0.0, math.inf
+verbs.interval.register(Gamma)(lambda family: (0.0, math.inf))
 
 
-@base.divergence.register(Gamma)
+@verbs.divergence.register(Gamma)
 def _divergence(family: Gamma, mu: float, lam: float) -> float:
     return family.shape * scale_divergence(mu, lam)
 
 
-@base.variance.register(Gamma)
-def _variance(family: Gamma, mu: float) -> float:
-    return mu * mu / family.shape
+verbs.variance.register(Gamma)(lambda family, mu: mu * mu / family.shape)
+verbs.variance_slope.register(Gamma)(lambda family, mu: 2.0 * mu / family.shape)
+verbs.natural.register(Gamma)(lambda family, mu: -family.shape / mu)
+verbs.supports.register(Gamma)(lambda family, value: 0.0 < value < math.inf)
 
 
-@base.variance_slope.register(Gamma)
-def _variance_slope(family: Gamma, mu: float) -> float:
-    return 2.0 * mu / family.shape
-
-
-@base.natural.register(Gamma)
-def _natural(family: Gamma, mu: float) -> float:
-    return -family.shape / mu
-
-
-@base.supports.register(Gamma)
-def _supports(family: Gamma, value: float) -> bool:
-    return 0.0 < value < math.inf
-
-
-@base.draw.register(Gamma)
-def _draw(family: Gamma, mean: float, rng: np.random.Generator) -> float:
+@verbs.draw.register(Gamma)
+def _draw(family: Gamma, mean: float, rng: Rng) -> float:
     return mean / family.shape * rng.standard_gamma(family.shape)
+
+
+@verbs.regret.register(Gamma)
+def _regret(family: Gamma, count: float, mean: float, center: float, spread: float) -> float:
+    # rate = shape/mean
+    return gamma_regret(count * family.shape, count * mean, 0.5 * spread / family.shape)

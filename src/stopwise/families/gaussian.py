@@ -1,76 +1,142 @@
-"""Gaussian rewards with a known variance."""
+"""Gaussian rewards with known variances."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from stopwise.checks import positive
-from stopwise.families import base
-from stopwise.values import value
+from stopwise.core.arrays import Floats, Rng
+from stopwise.core.checks import positive, vector
+from stopwise.core.errors import BadArgument
+from stopwise.core.options import NUMBERS, POSITIVE, Option
+from stopwise.families import verbs
+from stopwise.families.verbs import OneVariance, Quadratic
 
 
 class _Gaussian(NamedTuple):
-    variance: float
+    variance: Any
 
 
-@value
-class Gaussian(_Gaussian):
-    """Normal rewards with known ``variance``: d = (mu - lambda)^2 / (2 variance)."""
+class Gaussian(_Gaussian, OneVariance):
+    """Normal rewards with known ``variance``: d = (mu - lambda)^2 / (2 variance).
+
+    One number for all arms, or a list with one for each.
+    """
 
     __slots__ = ()
+    title = "Real numbers with a known variance"
+    options = {
+        "variance": Option(
+            {"anyOf": [POSITIVE, NUMBERS]}, "Of one sample; or a list, one for each arm; 1 if empty"
+        )
+    }
 
-    def __new__(cls, variance: float = 1.0) -> Gaussian:
+    def __new__(cls, variance: float | ArrayLike = 1.0) -> Gaussian:
+        if np.ndim(variance) > 0:
+            return GaussianArms(variance)  # type: ignore[return-value]
         return super().__new__(cls, positive("variance", variance))
 
 
-@base.interval.register(Gaussian)
-def _interval(family: Gaussian) -> tuple[float, float]:
-    return -math.inf, math.inf
+class GaussianArms(_Gaussian, Quadratic, listed=False):
+    """What ``Gaussian`` makes of a list of variances."""
+
+    __slots__ = ()
+
+    def __new__(cls, variance: ArrayLike) -> GaussianArms:
+        spread = vector("variance", variance)
+        if np.any(spread <= 0.0):
+            arm = int(np.argmax(spread <= 0.0))
+            raise BadArgument(f"variance[{arm}]", float(spread[arm]), "a number above 0")
+        return super().__new__(cls, spread)
+
+    def __repr__(self) -> str:
+        return f"Gaussian(variance={self.variance.tolist()})"
 
 
-@base.divergence.register(Gaussian)
+verbs.of_arm.register(GaussianArms)(lambda family, arm: Gaussian(family.variance[arm]))
+verbs.arms_alike.register(GaussianArms)(lambda family: False)
+verbs.of_group.register(GaussianArms)(lambda family, arms: GaussianArms(family.variance[arms]))
+
+
+@verbs.check_arms.register(GaussianArms)
+def _check_arms(family: GaussianArms, arms: int) -> None:
+    variance: Floats = family.variance
+    if variance.size != arms:
+        allowed = f"one number, or {arms} numbers, one for each arm; this has {variance.size}"
+        raise BadArgument("variance", variance.tolist(), allowed)
+
+
+verbs.interval.register(Quadratic)(lambda family: (-math.inf, math.inf))
+
+
+@verbs.divergence.register(Gaussian)
 def _divergence(family: Gaussian, mu: float, lam: float) -> float:
-    return 0.5 * (mu - lam) * (mu - lam) / family.variance
+    return verbs.square_ratio(0.5, mu - lam, family.variance)
 
 
-@base.variance.register(Gaussian)
-def _variance(family: Gaussian, mu: float) -> float:
-    return family.variance
+verbs.variance.register(Gaussian)(lambda family, mu: family.variance)
+verbs.variance_slope.register(Gaussian)(lambda family, mu: 0.0)
+verbs.natural.register(Gaussian)(lambda family, mu: mu / family.variance)
+verbs.convex.register(Quadratic)(lambda family: True)
+verbs.tilt.register(Gaussian)(lambda family, mu, slope: mu + slope * family.variance)
 
 
-@base.variance_slope.register(Gaussian)
-def _variance_slope(family: Gaussian, mu: float) -> float:
-    return 0.0
-
-
-@base.natural.register(Gaussian)
-def _natural(family: Gaussian, mu: float) -> float:
-    return mu / family.variance
-
-
-@base.convex.register(Gaussian)
-def _convex(family: Gaussian) -> bool:
-    return True
-
-
-@base.tilt.register(Gaussian)
-def _tilt(family: Gaussian, mu: float, slope: float) -> float:
-    return mu + slope * family.variance
-
-
-@base.upper.register(Gaussian)
+@verbs.upper.register(Gaussian)
 def _upper(family: Gaussian, mu: float, level: float) -> float:
     return mu + math.sqrt(2.0 * family.variance * max(level, 0.0))
 
 
-@base.lower.register(Gaussian)
+@verbs.lower.register(Gaussian)
 def _lower(family: Gaussian, mu: float, level: float) -> float:
     return mu - math.sqrt(2.0 * family.variance * max(level, 0.0))
 
 
-@base.draw.register(Gaussian)
-def _draw(family: Gaussian, mean: float, rng: np.random.Generator) -> float:
+verbs.supports.register(Quadratic)(lambda family, value: math.isfinite(value))
+
+
+@verbs.draw.register(Gaussian)
+def _draw(family: Gaussian, mean: float, rng: Rng) -> float:
     return mean + math.sqrt(family.variance) * rng.standard_normal()
+
+
+@verbs.least_surprise.register(Gaussian)
+def _least_surprise(family: Gaussian, sample: float, mean: float, level: float) -> float:
+    beyond = abs(sample - mean) - math.sqrt(2.0 * family.variance * max(level, 0.0))
+    return 0.5 * beyond * beyond / family.variance if beyond > 0.0 else 0.0
+
+
+@verbs.usual_stopping.register(Quadratic)
+def _usual_stopping(family: Quadratic) -> str:
+    # a mixture has a place and a scale, which nobody knows beforehand
+    return "mixture-martingale"
+
+
+@verbs.regret.register(Gaussian)
+def _regret(family: Gaussian, count: float, mean: float, center: float, spread: float) -> float:
+    prior, noise = spread * spread, family.variance / count
+    off = mean - center
+    return 0.5 * math.log(1.0 + prior / noise) + 0.5 * off * off / (prior + noise)
+
+
+@verbs.martingale_growth.register(Quadratic)
+def _martingale_growth(family: Quadratic, count: float) -> float:
+    """The sharper form of Kaufmann & Koolen (2021), Corollary 10."""
+    return 2.0 * math.log(4.0 + math.log(count))
+
+
+@verbs.martingale_cost.register(Quadratic)
+def _martingale_cost(family: Quadratic, x: float) -> float:
+    """C(x) of that corollary: min over l in (1/2, 1] of (g(l) + x)/l."""
+    from scipy.optimize import minimize_scalar
+    from scipy.special import zeta
+
+    def objective(share: float) -> float:
+        g = 2 * share - 2 * share * math.log(4 * share) + math.log(float(zeta(2 * share)))
+        return (g - 0.5 * math.log(1.0 - share) + x) / share
+
+    found = minimize_scalar(objective, bounds=(0.5 + 1e-9, 1.0 - 1e-12), method="bounded",
+                            options={"xatol": 1e-12})  # fmt: skip
+    return float(found.fun)

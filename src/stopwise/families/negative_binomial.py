@@ -5,60 +5,63 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from stopwise.checks import positive
-from stopwise.families import base
-from stopwise.values import value
+from stopwise.core.arrays import Rng
+from stopwise.core.checks import positive
+from stopwise.core.options import POSITIVE, Option
+from stopwise.core.values import Family
+from stopwise.families import verbs
+from stopwise.families.mixtures import beta_regret
 
 
 class _NegativeBinomial(NamedTuple):
     successes: float
 
 
-@value
-class NegativeBinomial(_NegativeBinomial):
+class NegativeBinomial(_NegativeBinomial, Family):
     """Failures before the given number of ``successes``: V = mu + mu^2/successes."""
 
     __slots__ = ()
+    title = "Failures before some successes"
+    options = {"successes": Option(POSITIVE, "Failures are counted up to this many successes")}
 
     def __new__(cls, successes: float) -> NegativeBinomial:
         return super().__new__(cls, positive("successes", successes))
 
 
-@base.interval.register(NegativeBinomial)
-def _interval(family: NegativeBinomial) -> tuple[float, float]:
-    return 0.0, math.inf
+verbs.interval.register(NegativeBinomial)(lambda family: (0.0, math.inf))
 
 
-@base.divergence.register(NegativeBinomial)
+@verbs.divergence.register(NegativeBinomial)
 def _divergence(family: NegativeBinomial, mu: float, lam: float) -> float:
     if lam <= 0.0:
         return 0.0 if mu == lam else math.inf
-    return base.entropy_gap_difference(mu, family.successes, lam - mu)
+    return verbs.entropy_gap_difference(mu, family.successes, lam - mu, lam)
 
 
-@base.variance.register(NegativeBinomial)
-def _variance(family: NegativeBinomial, mu: float) -> float:
-    return mu * (1.0 + mu / family.successes)
+verbs.variance.register(NegativeBinomial)(lambda family, mu: mu * (1.0 + mu / family.successes))
 
 
-@base.variance_slope.register(NegativeBinomial)
+@verbs.variance_slope.register(NegativeBinomial)
 def _variance_slope(family: NegativeBinomial, mu: float) -> float:
     return 1.0 + 2.0 * mu / family.successes
 
 
-@base.natural.register(NegativeBinomial)
-def _natural(family: NegativeBinomial, mu: float) -> float:
-    return math.log(mu / (mu + family.successes))
+verbs.natural.register(NegativeBinomial)(lambda family, mu: -math.log1p(family.successes / mu))
 
 
-@base.supports.register(NegativeBinomial)
+@verbs.supports.register(NegativeBinomial)
 def _supports(family: NegativeBinomial, value: float) -> bool:
     return 0.0 <= value < math.inf and value == math.floor(value)
 
 
-@base.draw.register(NegativeBinomial)
-def _draw(family: NegativeBinomial, mean: float, rng: np.random.Generator) -> float:
+@verbs.draw.register(NegativeBinomial)
+def _draw(family: NegativeBinomial, mean: float, rng: Rng) -> float:
     # a Poisson count whose rate is Gamma distributed
     return 1.0 * rng.poisson(mean / family.successes * rng.standard_gamma(family.successes))
+
+
+@verbs.regret.register(NegativeBinomial)
+def _regret(
+    family: NegativeBinomial, count: float, mean: float, center: float, spread: float
+) -> float:
+    return beta_regret(count * family.successes, count * mean)

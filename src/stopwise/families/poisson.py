@@ -3,59 +3,46 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-
-from stopwise.families import base
-from stopwise.values import value
+from stopwise.core.values import Empty, Family
+from stopwise.families import verbs
+from stopwise.families.mixtures import gamma_regret
 
 
-@value
-class Poisson(NamedTuple):
+class Poisson(Empty, Family):
     """Poisson counts with mean in (0, infinity)."""
 
-
-@base.interval.register(Poisson)
-def _interval(family: Poisson) -> tuple[float, float]:
-    return 0.0, math.inf
+    __slots__ = ()
+    title = "Counts"
 
 
-@base.divergence.register(Poisson)
+verbs.interval.register(Poisson)(lambda family: (0.0, math.inf))
+
+
+@verbs.divergence.register(Poisson)
 def _divergence(family: Poisson, mu: float, lam: float) -> float:
-    return base.scaled_entropy_gap(mu, lam - mu)
+    return verbs.scaled_entropy_gap(mu, lam - mu, lam)
 
 
-@base.variance.register(Poisson)
-def _variance(family: Poisson, mu: float) -> float:
-    return mu
+verbs.variance.register(Poisson)(lambda family, mu: mu)
+verbs.variance_slope.register(Poisson)(lambda family, mu: 1.0)
+verbs.natural.register(Poisson)(lambda family, mu: math.log(mu))
+verbs.convex.register(Poisson)(lambda family: True)
 
 
-@base.variance_slope.register(Poisson)
-def _variance_slope(family: Poisson, mu: float) -> float:
-    return 1.0
-
-
-@base.natural.register(Poisson)
-def _natural(family: Poisson, mu: float) -> float:
-    return math.log(mu)
-
-
-@base.convex.register(Poisson)
-def _convex(family: Poisson) -> bool:
-    return True
-
-
-@base.tilt.register(Poisson)
+@verbs.tilt.register(Poisson)
 def _tilt(family: Poisson, mu: float, slope: float) -> float:
     return mu / (1.0 - slope) if slope < 1.0 else math.inf
 
 
-@base.supports.register(Poisson)
+@verbs.supports.register(Poisson)
 def _supports(family: Poisson, value: float) -> bool:
     return 0.0 <= value < math.inf and value == math.floor(value)
 
 
-@base.draw.register(Poisson)
-def _draw(family: Poisson, mean: float, rng: np.random.Generator) -> float:
-    return 1.0 * rng.poisson(mean)
+verbs.draw.register(Poisson)(lambda family, mean, rng: 1.0 * rng.poisson(mean))
+
+
+@verbs.regret.register(Poisson)
+def _regret(family: Poisson, count: float, mean: float, center: float, spread: float) -> float:
+    return gamma_regret(count * mean, count, 0.5 / spread)

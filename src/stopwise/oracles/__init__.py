@@ -1,1 +1,1 @@
-"""Lower bounds and oracle weights that certify themselves."""
+"""What is generic about oracles: the saddle-point solver, witnesses, bounds, defaults."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.checks import Floats
+from stopwise.core.arrays import Floats
 from stopwise.oracles.witness import mix
 
 

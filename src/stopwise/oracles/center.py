@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.arrays import (
+from stopwise.core.arrays import (
+    Floats,
     add_combination,
     add_gram,
     assign,
@@ -24,10 +25,10 @@ from stopwise.arrays import (
     solve_linear,
     total,
 )
-from stopwise.checks import Floats
-from stopwise.families.base import divergence
-from stopwise.problems.base import Code, add_hessian, cell_count, cost, project
-from stopwise.verbs import jitable
+from stopwise.core.data import Curve, Data
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import divergence, of_arm
+from stopwise.problems.verbs import Code, add_hessian, cell_count, cost, project
 
 STEPS = 80
 RECENT = 4  # iterates whose models are kept
@@ -55,31 +56,32 @@ def saddle_weights(problem: Any, family: Any, means: Floats, code: Code, weights
     """The value and weights alone; 0 and uniform weights at means in the alternative."""
     path = new_path(cell_count(problem, code), means.size)
     assign(weights, path.weights)
-    if cost(problem, family, weights, means, code, np.zeros(means.size)) == 0.0:
+    if cost(problem, family, Data(weights, means), code, np.zeros(means.size)) == 0.0:
         return 0.0
     lower, _ = follow_center(problem, family, means, code, IN_A_ROUND, path)
     assign(weights, path.weights)
     return lower
 
 
+class Costs(NamedTuple):
+    """Each cell's cost, the costs' gradients d(mu_k, closest_k), and the closest models."""
+
+    values: Floats
+    table: Floats
+    models: Floats
+
+
 @jitable(allocates=True)
-def cell_costs(
-    problem: Any,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    values: Floats,
-    table: Floats,
-    models: Floats,
-) -> None:
-    """Each cell's cost, closest model and gradient d(mu_k, closest_k)."""
+def cell_costs(problem: Any, family: Any, data: Data, code: Code, costs: Costs) -> None:
+    """All cells at once."""
+    values, table, models = costs
+    means = data.means
     for c in range(values.size):
-        values[c] = project(problem, family, weights, means, code, c, models[c])
+        values[c] = project(problem, family, data, code, c, models[c])
         for k in range(means.size):
             table[c, k] = 0.0
             if models[c, k] != means[k]:
-                table[c, k] = divergence(family, means[k], models[c, k])
+                table[c, k] = divergence(of_arm(family, k), means[k], models[c, k])
 
 
 @jitable(allocates=True)
@@ -92,26 +94,28 @@ def follow_center(
     """
     cells, count = path.shares.size, means.size
     w, moved = np.full(count, 1.0 / count), np.zeros(count)
-    values, table, models = np.zeros(cells), np.zeros((cells, count)), np.zeros((cells, count))
-    cell_costs(problem, family, w, means, code, values, table, models)
+    costs = Costs(np.zeros(cells), np.zeros((cells, count)), np.zeros((cells, count)))
+    values, table, models = costs
+    cell_costs(problem, family, Data(w, means), code, costs)
     scale, v, shrink = smallest(values), 0.5, 0.3
     slack = values / scale - v
     tau = 1.0 / total(1.0 / slack)
     q, z = tau / slack, tau / w
     lower, upper = scale, math.inf
     for turn in range(STEPS):
-        lower, upper = _keep_best(path, turn, values, table, models, w, q, lower, upper)
+        lower, upper = _keep_best(path, turn, costs, w, q, lower, upper)
         if upper - lower <= tolerance * upper or tau < 1e-3 * tolerance:
             break
         tau = shrink * (inner(q, slack) + inner(z, w)) / (cells + count)
         curve = np.zeros((count, count))
         for c in range(cells):
             if q[c] > 1e-14:
-                add_hessian(problem, family, w, means, code, c, models[c], q[c] / scale, curve)
+                part = Curve(q[c] / scale, curve)
+                add_hessian(problem, family, Data(w, means), code, c, models[c], part)
         steep = np.minimum(table / scale, 1e12)
         miss = values / scale - v - slack
         dw = np.zeros(count)
-        dv = _newton(steep, curve, miss, w, q, z, slack, tau, dw)
+        dv = _newton(steep, curve, miss, Iterate(w, q, z, slack), tau, dw)
         ds = miss - dv
         for c in range(cells):
             ds[c] += inner(steep[c], dw)
@@ -125,7 +129,7 @@ def follow_center(
         for _ in range(20):  # the costs' quadratic model may fail where weights are small
             assign(moved, w + primal * dw)
             moved /= total(moved)
-            cell_costs(problem, family, moved, means, code, values, table, models)
+            cell_costs(problem, family, Data(moved, means), code, costs)
             if smallest(values) >= 0.8 * least:
                 break
             primal *= 0.5
@@ -142,15 +146,14 @@ def follow_center(
 def _keep_best(
     path: Path,
     turn: int,
-    values: Floats,
-    table: Floats,
-    models: Floats,
+    costs: Costs,
     weights: Floats,
     q: Floats,
     lower: float,
     upper: float,
 ) -> tuple[float, float]:
     """Note the weights if they secure more than any before, and the mixture if it concedes less."""
+    values, table, models = costs
     secured, payoffs = smallest(values), np.zeros(weights.size)
     add_combination(table, q / total(q), payoffs)
     conceded = largest(payoffs)
@@ -165,22 +168,24 @@ def _keep_best(
     return lower, min(upper, conceded)
 
 
+class Iterate(NamedTuple):
+    """Weights with their multipliers z, and cells' multipliers q with their slacks."""
+
+    w: Floats
+    q: Floats
+    z: Floats
+    slack: Floats
+
+
 @jitable
 def _newton(
-    table: Floats,
-    curve: Floats,
-    miss: Floats,
-    w: Floats,
-    q: Floats,
-    z: Floats,
-    slack: Floats,
-    tau: float,
-    dw: Floats,
+    table: Floats, curve: Floats, miss: Floats, at: Iterate, tau: float, dw: Floats
 ) -> float:
     """Newton's step on the perturbed optimality conditions, reduced to (w, v, t); returns v's.
 
     Solved for dw/w, which keeps the system well scaled as weights go to 0.
     """
+    w, q, z, slack = at
     count = w.size
     stiff = q / slack
     rows = table * w

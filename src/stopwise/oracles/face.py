@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.checks import Floats
+from stopwise.core.arrays import Floats
+from stopwise.core.data import Curve, Data
 from stopwise.oracles.witness import payoff_table
-from stopwise.problems.base import Code, add_hessian, cell_count, cost, project
+from stopwise.problems.verbs import Code, add_hessian, cell_count, cost, project
 
 NEAR = 1e-7  # weights closer than this count as one point
 ROUNDS = 30
@@ -35,26 +36,27 @@ def corners(problem: Any, family: Any, means: Floats, code: Code, solved: Any) -
 
 def _has_room(problem: Any, family: Any, means: Floats, code: Code, solved: Any) -> bool:
     """Whether some direction leaves the cost of every active cell the same to second order."""
-    arms, weights, closest = means.size, solved.weights, np.zeros(means.size)
+    arms, closest = means.size, np.zeros(means.size)
+    data = Data(solved.weights, means)
     rows = [np.ones(arms)]
     paid = solved.shares @ payoff_table(family, means, solved.models)
     rows += list(np.eye(arms)[paid < solved.lower * (1.0 - 1e-6)])  # no weight goes to these arms
     for cell in range(cell_count(problem, code)):
-        value = project(problem, family, weights, means, code, cell, closest)
+        value = project(problem, family, data, code, cell, closest)
         if value <= solved.lower * (1.0 + 1e-6):
-            curve = np.zeros((arms, arms))
-            add_hessian(problem, family, weights, means, code, cell, closest, 1.0, curve)
+            curve = Curve(1.0, np.zeros((arms, arms)))
+            add_hessian(problem, family, data, code, cell, closest, curve)
             rows += list(payoff_table(family, means, closest[None]) / solved.lower)
-            rows += list(curve / solved.lower)
+            rows += list(curve.hessian / solved.lower)
     table = np.where(np.isfinite(rows), rows, 0.0)
     return bool(np.linalg.matrix_rank(table, tol=1e-5) < arms)
 
 
 def _cuts(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> Floats:
-    models = np.zeros((cell_count(problem, code), means.size))
-    for cell in range(len(models)):
-        project(problem, family, weights, means, code, cell, models[cell])
-    return payoff_table(family, means, models)
+    closest = np.zeros((cell_count(problem, code), means.size))
+    for cell in range(len(closest)):
+        project(problem, family, Data(weights, means), code, cell, closest[cell])
+    return payoff_table(family, means, closest)
 
 
 def _farthest(
@@ -85,7 +87,7 @@ def _farthest(
         if abs(direction @ (weights - solved.weights)) <= NEAR:
             return None, cuts
         closest = np.zeros(means.size)
-        if cost(problem, family, weights, means, code, closest) >= value * (1.0 - 2e-9):
+        if cost(problem, family, Data(weights, means), code, closest) >= value * (1.0 - 2e-9):
             return weights, cuts
         cuts = np.concatenate([cuts, _cuts(problem, family, means, code, weights)])
     return None, cuts

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.checks import Floats
+from stopwise.core.arrays import Floats
+from stopwise.core.data import Data
 from stopwise.oracles.center import follow_center, new_path
-from stopwise.oracles.witness import mix, payoff_table, play
-from stopwise.problems.base import Code, cell_count, project
+from stopwise.oracles.witness import best_reply, mix, payoff_table
+from stopwise.problems.verbs import Code, cell_count, project
 
 CUTS = 150
 
@@ -45,13 +46,11 @@ def _gap(saddle: Saddle) -> float:
     return (saddle.upper - saddle.lower) / saddle.upper
 
 
-def _costs(
-    problem: Any, family: Any, weights: Floats, means: Floats, code: Code
-) -> tuple[float, Floats]:
+def _costs(problem: Any, family: Any, data: Data, code: Code) -> tuple[float, Floats]:
     """The least cost over the cells, and each cell's closest model."""
     cells = cell_count(problem, code)
-    models = np.zeros((cells, means.size))
-    values = [project(problem, family, weights, means, code, c, models[c]) for c in range(cells)]
+    models = np.zeros((cells, data.means.size))
+    values = [project(problem, family, data, code, c, models[c]) for c in range(cells)]
     return float(min(values)), models
 
 
@@ -79,10 +78,10 @@ def _cutting_planes(
     models = np.unique(np.concatenate([best.models, *recent]), axis=0)
     for step in range(CUTS):
         table = payoff_table(family, means, models)
-        goal = play(table)
+        goal = best_reply(table)
         # stay near the best weights so far, and come closer to the program's as its cuts improve
         weights = best.weights + (1.0 if step % 2 else 0.3) * (goal - best.weights)
-        lower, found = _costs(problem, family, weights, means, code)
+        lower, found = _costs(problem, family, Data(weights, means), code)
         if lower > best.lower:
             best = best._replace(lower=lower, weights=weights)
         models = np.unique(np.concatenate([models, found]), axis=0)
@@ -96,7 +95,7 @@ def _tidy(best: Saddle, problem: Any, family: Any, means: Floats, code: Code) ->
     """Drop models without a share and weights that the barrier kept from 0; keep at most K models."""
     weights = np.where(best.weights < 1e-8, 0.0, best.weights)
     weights /= weights.sum()
-    lower, _ = _costs(problem, family, weights, means, code)
+    lower, _ = _costs(problem, family, Data(weights, means), code)
     if lower >= best.lower * (1.0 - 1e-11):
         best = best._replace(lower=lower, weights=weights)
     kept = best.shares > 1e-13

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.checks import Floats
-from stopwise.families.base import divergence
+from stopwise.core.arrays import Floats
+from stopwise.families.verbs import divergence, of_arm
 
 
 def payoff_table(family: Any, means: Floats, models: Floats) -> Floats:
@@ -19,7 +19,7 @@ def payoff_table(family: Any, means: Floats, models: Floats) -> Floats:
     table = np.zeros(models.shape)
     for row, model in enumerate(models):
         for k in np.flatnonzero(model != means):
-            table[row, k] = divergence(family, means[k], model[k])
+            table[row, k] = divergence(of_arm(family, int(k)), means[k], model[k])
     return table
 
 
@@ -71,7 +71,7 @@ def natural_shares(table: Floats) -> Floats:
     return shares
 
 
-def play(table: Floats) -> Floats:
+def best_reply(table: Floats) -> Floats:
     """The other side of that game: the weights whose least payoff over the models is largest."""
     from scipy.optimize import linprog
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.checks import Floats, finite, whole
-from stopwise.families.base import interval, lower, upper
-from stopwise.problems import base
-from stopwise.problems.base import Answer, Code
-from stopwise.shapes.bound import divergence_from, project_bound
-from stopwise.values import value
+from stopwise.cells.bound import divergence_from, project_bound
+from stopwise.core.arrays import Floats
+from stopwise.core.checks import finite, whole
+from stopwise.core.data import Data
+from stopwise.core.options import NUMBER, Option
+from stopwise.core.values import Problem
+from stopwise.families.verbs import interval, lower, of_arm, upper
+from stopwise.problems import rounds, verbs
+from stopwise.problems.limits import alone, beyond, inside, on_threshold
+from stopwise.problems.rounds import Scratch
+from stopwise.problems.verbs import Answer, Code
 
 
 class _AnySign(NamedTuple):
@@ -21,30 +26,26 @@ class _AnySign(NamedTuple):
     threshold: float
 
 
-@value
-class AnySign(_AnySign):
+class AnySign(_AnySign, Problem):
     """Any arm with its side: (arm, "low") if mean <= threshold, (arm, "high") if >=.
 
     Ordered by arm, low before high.
     """
 
     __slots__ = ()
+    title = "Name any one arm, and its side of a threshold"
+    options = {"threshold": Option(NUMBER, "The level that means are compared with; 0 if empty")}
 
     def __new__(cls, arms: int, threshold: float = 0.0) -> AnySign:
         return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
 
 
-@base.arm_count.register(AnySign)
-def _arm_count(problem: AnySign) -> int:
-    return problem.arms
-
-
-@base.answers.register(AnySign)
+@verbs.answers.register(AnySign)
 def _answers(problem: AnySign) -> Iterator[Answer]:
     return ((arm, side) for arm in range(problem.arms) for side in ("low", "high"))
 
 
-@base.correct_answers.register(AnySign)
+@verbs.correct_answers.register(AnySign)
 def _correct_answers(problem: AnySign, means: Floats) -> Iterator[Answer]:
     for arm in range(problem.arms):
         if means[arm] <= problem.threshold:
@@ -53,83 +54,91 @@ def _correct_answers(problem: AnySign, means: Floats) -> Iterator[Answer]:
             yield (arm, "high")
 
 
-@base.cell_count.register(AnySign)
-def _cell_count(problem: AnySign, code: Code) -> int:
-    return 1
+@verbs.in_words.register(AnySign)
+def _in_words(problem: AnySign, answer: Any, labels: Sequence[str]) -> str:
+    arm, side = answer
+    where = "below" if side == "low" else "above"
+    return f"{labels[arm]} is {where} {problem.threshold:g}"
 
 
-@base.project.register(AnySign)
+@verbs.tie.register(AnySign)
+def _tie(problem: AnySign, means: Floats) -> tuple[str, str]:
+    return on_threshold(problem.threshold, means)
+
+
+verbs.cell_count.register(AnySign)(lambda problem, code: 1)
+
+
+@verbs.project.register(AnySign)
 def _project(
-    problem: AnySign,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    cell: int,
-    closest: Floats,
+    problem: AnySign, family: Any, data: Data, code: Code, cell: int, closest: Floats
 ) -> float:
     side = 1.0 if code[0] % 2 == 0 else -1.0  # the alternative to "low" is "high"
-    return project_bound(family, weights, means, code[0] // 2, side, problem.threshold, closest)
+    return project_bound(family, data, code[0] // 2, side, problem.threshold, closest)
 
 
-base.add_hessian.register(AnySign, base.no_hessian)
+verbs.add_hessian.register(AnySign)(verbs.no_hessian)
 
 
-@base.check.register(AnySign)
+@verbs.check.register(AnySign)
 def _check(problem: AnySign, family: Any) -> None:
-    base.inside("threshold", problem.threshold, problem, family)
+    inside("threshold", problem.threshold, problem, family)
 
 
-@base.rank.register(AnySign)
-def _rank(problem: AnySign) -> int:
-    return 1
+verbs.rank.register(AnySign)(lambda problem: 1)
+verbs.union_bound.register(AnySign)(lambda problem: problem.arms)
 
 
-@base.events.register(AnySign)
-def _events(problem: AnySign) -> int:
-    return problem.arms
-
-
-@base.reach.register(AnySign)
+@verbs.reach.register(AnySign)
 def _reach(
-    problem: AnySign,
-    family: Any,
-    counts: Floats,
-    means: Floats,
-    code: Code,
-    level: float,
-    point: Floats,
+    problem: AnySign, family: Any, data: Data, code: Code, level: float, point: Floats
 ) -> float:
     # D of an answer is d(mu_arm, threshold) on its side; compare its most with the others' least,
     # over the box around the region
     point[0] = math.nan
+    counts, means = data
     low, high = interval(family)
     most, least = -1.0, 0.0
     for k in range(means.size):
-        left, right = low, high
+        left, right, own = low, high, of_arm(family, k)
         if counts[k] > 0.0:
-            left = lower(family, means[k], level / counts[k])
-            right = upper(family, means[k], level / counts[k])
+            left = lower(own, means[k], level / counts[k])
+            right = upper(own, means[k], level / counts[k])
         if k == code[0] // 2:
             end = left if code[0] % 2 == 0 else right
             side = -1.0 if code[0] % 2 == 0 else 1.0
             if side * (end - problem.threshold) >= 0.0:
-                most = divergence_from(family, end, problem.threshold)
+                most = divergence_from(own, end, problem.threshold)
         elif left > problem.threshold:
-            least = max(least, divergence_from(family, left, problem.threshold))
+            least = max(least, divergence_from(own, left, problem.threshold))
         elif right < problem.threshold:
-            least = max(least, divergence_from(family, right, problem.threshold))
+            least = max(least, divergence_from(own, right, problem.threshold))
     return 0.0 if most >= least else math.inf
 
 
-@base.answer_count.register(AnySign)
-def _answer_count(problem: AnySign) -> int:
-    return 2 * problem.arms
+verbs.answer_count.register(AnySign)(lambda problem: 2 * problem.arms)
 
 
-@base.encode.register(AnySign)
+@verbs.encode.register(AnySign)
 def _encode(problem: AnySign, answer: Any) -> Code:
     good = isinstance(answer, tuple) and len(answer) == 2 and answer[1] in ("low", "high")
     if not good or isinstance(answer[0], bool) or answer[0] not in range(problem.arms):
-        raise base.unknown_answer(problem, answer)
+        raise verbs.unknown_answer(problem, answer)
     return np.array([2 * answer[0] + (answer[1] == "high")], dtype=np.int64)
+
+
+@verbs.optimise.register(AnySign)
+def _optimise(problem: AnySign, family: Any, means: Floats, code: Code, weights: Floats) -> float:
+    arm, side = code[0] // 2, 1.0 if code[0] % 2 == 0 else -1.0
+    return alone(arm, beyond(family, means, arm, side, problem.threshold), weights)
+
+
+rounds.solve_round.register(AnySign)(_optimise)
+
+
+@rounds.answer_weights.register(AnySign)
+def _answer_weights(
+    problem: AnySign, family: Any, data: Data, sketch: Scratch, code: Code, weights: Floats
+) -> None:
+    weights[:] = 0.0
+    weights[code[0] // 2] = 1.0

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stopwise.checks import Floats, positive, vector, whole
-from stopwise.errors import NotDefined
-from stopwise.families import Gaussian
-from stopwise.problems import base
-from stopwise.problems.base import Code
-from stopwise.shapes.outside_ball import add_outside_ball_hessian, project_outside_ball
-from stopwise.shapes.region import Region, add_region_hessian, region
-from stopwise.shapes.region_projection import project_region
-from stopwise.values import value
+from stopwise.cells.outside_ball import add_outside_ball_hessian, project_outside_ball
+from stopwise.cells.region import Region, add_region_hessian, region
+from stopwise.cells.region_projection import project_region
+from stopwise.core.arrays import Floats
+from stopwise.core.checks import positive, vector, whole
+from stopwise.core.data import Curve, Data
+from stopwise.core.errors import NotDefined
+from stopwise.core.options import NUMBERS, POSITIVE, Option
+from stopwise.core.values import Problem
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import OneVariance, Quadratic, variance
+from stopwise.problems import rounds, verbs
+from stopwise.problems.verbs import Code
 
 
 class _Sphere(NamedTuple):
@@ -26,11 +31,15 @@ class _Sphere(NamedTuple):
     ball: Region
 
 
-@value
-class Sphere(_Sphere):
+class Sphere(_Sphere, Problem):
     """Are the means "inside" or "outside" the sphere around ``center``? Gaussian arms."""
 
     __slots__ = ()
+    title = "Are the means inside a ball?"
+    options = {
+        "radius": Option(POSITIVE, "Of the ball; 1 if empty"),
+        "center": Option(NUMBERS, "One number for each arm: 0, 0, 0; the origin if empty"),
+    }
 
     def __new__(cls, arms: int, radius: float = 1.0, center: ArrayLike | None = None) -> Sphere:
         count, size = whole("arms", arms, least=1), positive("radius", radius)
@@ -48,17 +57,15 @@ class Sphere(_Sphere):
 INSIDE, OUTSIDE = 0, 1
 
 
-@base.arm_count.register(Sphere)
-def _arm_count(problem: Sphere) -> int:
-    return problem.arms
-
-
-@base.answers.register(Sphere)
+@verbs.answers.register(Sphere)
 def _answers(problem: Sphere) -> Iterator[str]:
     return iter(("inside", "outside"))
 
 
-@base.correct_answers.register(Sphere)
+verbs.answer_count.register(Sphere)(lambda problem: 2)
+
+
+@verbs.correct_answers.register(Sphere)
 def _correct_answers(problem: Sphere, means: Floats) -> Iterator[str]:
     distance = float(np.linalg.norm(means - problem.center))
     if distance <= problem.radius:
@@ -67,79 +74,107 @@ def _correct_answers(problem: Sphere, means: Floats) -> Iterator[str]:
         yield "outside"
 
 
-@base.cell_count.register(Sphere)
-def _cell_count(problem: Sphere, code: Code) -> int:
-    return 1
+verbs.several_answers.register(Sphere)(lambda problem: False)
 
 
-@base.project.register(Sphere)
+@verbs.in_words.register(Sphere)
+def _in_words(problem: Sphere, answer: str, labels: Sequence[str]) -> str:
+    return f"the means are {answer} the ball of radius {problem.radius:g}"
+
+
+verbs.cell_count.register(Sphere)(lambda problem, code: 1)
+
+
+@verbs.project.register(Sphere)
 def _project(
-    problem: Sphere,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    cell: int,
-    closest: Floats,
+    problem: Sphere, family: Any, data: Data, code: Code, cell: int, closest: Floats
 ) -> float:
     if code[0] == INSIDE:
-        return project_outside_ball(family, weights, means, problem.center, problem.radius, closest)
-    return project_region(family, weights, means, problem.ball, closest)
+        return project_outside_ball(family, data, problem.center, problem.radius, closest)
+    return project_region(family, data, problem.ball, closest)
 
 
-@base.add_hessian.register(Sphere)
+@verbs.add_hessian.register(Sphere)
 def _add_hessian(
-    problem: Sphere,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    cell: int,
-    closest: Floats,
-    scale: float,
-    hessian: Floats,
+    problem: Sphere, family: Any, data: Data, code: Code, cell: int, closest: Floats, curve: Curve
 ) -> None:
     if code[0] == INSIDE:
-        add_outside_ball_hessian(
-            family, weights, means, problem.center, problem.radius, closest, scale, hessian
-        )
+        add_outside_ball_hessian(family, data, problem.center, problem.radius, closest, curve)
     else:
-        add_region_hessian(family, weights, means, problem.ball, closest, scale, hessian)
+        add_region_hessian(family, data, problem.ball, closest, curve)
 
 
-@base.check.register(Sphere)
+@verbs.check.register(Sphere)
 def _check(problem: Sphere, family: Any) -> None:
-    if not isinstance(family, Gaussian):
+    if not isinstance(family, Quadratic):
         raise NotDefined(
             f"Sphere with {family!r}: the models outside a ball are not convex, and only for "
             "Gaussian arms is the closest one known to be found. Use Gaussian(variance)."
         )
 
 
-@base.rank.register(Sphere)
-def _rank(problem: Sphere) -> int:
-    return problem.arms
+verbs.rank.register(Sphere)(lambda problem: problem.arms)
+verbs.union_bound.register(Sphere)(lambda problem: 1)
 
 
-@base.events.register(Sphere)
-def _events(problem: Sphere) -> int:
-    return 1
-
-
-@base.reach.register(Sphere)
+@verbs.reach.register(Sphere)
 def _reach(
-    problem: Sphere,
-    family: Any,
-    counts: Floats,
-    means: Floats,
-    code: Code,
-    level: float,
-    point: Floats,
+    problem: Sphere, family: Any, data: Data, code: Code, level: float, point: Floats
 ) -> float:
     # one answer is correct: it is reachable if the alternative to the other one is
-    return base.cost(problem, family, counts, means, 1 - code, point)
+    return verbs.cost(problem, family, data, 1 - code, point)
 
 
-@base.answer_count.register(Sphere)
-def _answer_count(problem: Sphere) -> int:
-    return 2
+@jitable
+def sphere_step(offset: Floats, radius: float, kept: Floats) -> float:
+    """How far each kept arm moves: (sqrt(K (r^2 - ||mu||^2) + ||mu||_1^2) - ||mu||_1)/K.
+
+    Marks in ``kept`` the arms that the appendix's recursion leaves: while its proviso fails the arm
+    closest to the center gets no weight.
+    """
+    kept[:] = 1.0
+    for _ in range(offset.size):
+        count, one, two, least, drop = 0, 0.0, 0.0, math.inf, -1
+        for k in range(offset.size):
+            if kept[k] > 0.0:
+                size = abs(offset[k])
+                count += 1
+                one += size
+                two += size * size
+                if size < least:
+                    least, drop = size, k
+        room = count * (radius * radius - two)
+        if (one - count * least) ** 2 <= one * one + room or count == 1:
+            root = math.sqrt(max(one * one + room, 0.0))
+            return room / (root + one) / count if root + one > 0.0 else 0.0
+        kept[drop] = 0.0
+    return 0.0
+
+
+@verbs.optimise.register(Sphere, OneVariance)
+def _optimise(problem: Sphere, family: Any, means: Floats, code: Code, weights: Floats) -> float:
+    """The appendix's closed form; arms that differ in their variances need the generic solver."""
+    offset = means - problem.center
+    distance = math.sqrt(np.sum(offset * offset))
+    weights[:] = 1.0 / means.size
+    if (distance >= problem.radius) == (code[0] == INSIDE) or distance == problem.radius:
+        return 0.0
+    kept = np.zeros(means.size)
+    step = sphere_step(offset, problem.radius, kept)
+    # w_k = 1/K + (|mu_k| - ||mu||_1/K)/root, and root = ||mu||_1 + K step
+    total = np.sum(kept * (np.abs(offset) + step))
+    for k in range(means.size):
+        weights[k] = kept[k] * (abs(offset[k]) + step) / total
+    return 0.5 * step * step / variance(family, 0.0)
+
+
+rounds.solve_round.register(Sphere, OneVariance)(_optimise)
+
+
+@verbs.models.register(Sphere, OneVariance)
+def _models(problem: Sphere, family: Any, data: Data, code: Code) -> Floats:
+    """One model: every kept arm moves by the same step, the others to the center."""
+    offset, kept = data.means - problem.center, np.zeros(problem.arms)
+    step = sphere_step(offset, problem.radius, kept)
+    side = np.where(offset >= 0.0, 1.0, -1.0)
+    return (problem.center + kept * (offset + side * step))[None]

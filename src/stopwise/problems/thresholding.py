@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.arrays import assign
-from stopwise.checks import Floats, finite, whole
-from stopwise.problems import base
-from stopwise.problems.base import Answer, Code
-from stopwise.shapes.bound import project_bound, total_divergence, weighted_divergence
-from stopwise.values import value
-from stopwise.verbs import jitable
+from stopwise.cells.bound import arm_cost, project_bound, total_divergence
+from stopwise.core.arrays import Floats, Ints, assign, total
+from stopwise.core.checks import finite, whole
+from stopwise.core.data import Data
+from stopwise.core.options import NUMBER, Option
+from stopwise.core.values import Problem
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import divergence, of_arm
+from stopwise.problems import rounds, verbs
+from stopwise.problems.limits import beyond, harmonic, inside, on_threshold, separate_bound
+from stopwise.problems.rounds import Search
+from stopwise.problems.verbs import Answer, Code
 
 
 class _Thresholding(NamedTuple):
@@ -22,14 +28,15 @@ class _Thresholding(NamedTuple):
     threshold: float
 
 
-@value
-class Thresholding(_Thresholding):
+class Thresholding(_Thresholding, Problem):
     """The set of arms with mean at most ``threshold``. Answers: tuples of arms, 2^K of them.
 
     They are ordered arm by arm from arm 0, low before high, and never enumerated by the library.
     """
 
     __slots__ = ()
+    title = "Which arms are below a threshold, and which above?"
+    options = {"threshold": Option(NUMBER, "The level that means are compared with")}
 
     def __new__(cls, arms: int, threshold: float) -> Thresholding:
         return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
@@ -41,124 +48,107 @@ def away(code: Code, arm: int) -> float:
     return 1.0 if code[arm] == 1 else -1.0
 
 
-@base.arm_count.register(Thresholding)
-def _arm_count(problem: Thresholding) -> int:
-    return problem.arms
-
-
-@base.answers.register(Thresholding)
+@verbs.answers.register(Thresholding)
 def _answers(problem: Thresholding) -> Iterator[Answer]:
     codes = product((1, 0), repeat=problem.arms)
     return (tuple(arm for arm, low in enumerate(code) if low) for code in codes)
 
 
-@base.correct_answers.register(Thresholding)
+@verbs.correct_answers.register(Thresholding)
 def _correct_answers(problem: Thresholding, means: Floats) -> Iterator[Answer]:
     """One answer; an arm on the threshold itself counts as low."""
     return iter([tuple(int(k) for k in np.flatnonzero(means <= problem.threshold))])
 
 
-@base.encode.register(Thresholding)
+@verbs.encode.register(Thresholding)
 def _encode(problem: Thresholding, answer: Any) -> Code:
     good = isinstance(answer, tuple) and all(
         isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in answer
     )
     if not good or list(answer) != [arm for arm in range(problem.arms) if arm in answer]:
-        raise base.unknown_answer(problem, answer)
+        raise verbs.unknown_answer(problem, answer)
     code = np.zeros(problem.arms, dtype=np.int64)
     code[list(answer)] = 1
     return code
 
 
-@base.decode.register(Thresholding)
+@verbs.decode.register(Thresholding)
 def _decode(problem: Thresholding, code: Code) -> Answer:
     return tuple(int(k) for k in np.flatnonzero(code))
 
 
-@base.cell_count.register(Thresholding)
-def _cell_count(problem: Thresholding, code: Code) -> int:
-    return problem.arms
+verbs.answer_count.register(Thresholding)(lambda problem: 0)
+verbs.several_answers.register(Thresholding)(lambda problem: False)
 
 
-@base.project.register(Thresholding)
+@verbs.in_words.register(Thresholding)
+def _in_words(problem: Thresholding, answer: Any, labels: Sequence[str]) -> str:
+    below = [labels[k] for k in answer]
+    return f"at most {problem.threshold:g}: {', '.join(below) or 'none'}; the others are above"
+
+
+@verbs.tie.register(Thresholding)
+def _tie(problem: Thresholding, means: Floats) -> tuple[str, str]:
+    return on_threshold(problem.threshold, means)
+
+
+verbs.cell_count.register(Thresholding)(lambda problem, code: problem.arms)
+
+
+@verbs.project.register(Thresholding)
 def _project(
-    problem: Thresholding,
-    family: Any,
-    weights: Floats,
-    means: Floats,
-    code: Code,
-    cell: int,
-    closest: Floats,
+    problem: Thresholding, family: Any, data: Data, code: Code, cell: int, closest: Floats
 ) -> float:
     side = away(code, cell)
-    return project_bound(family, weights, means, cell, side, problem.threshold, closest)
+    return project_bound(family, data, cell, side, problem.threshold, closest)
 
 
-base.add_hessian.register(Thresholding, base.no_hessian)
+verbs.add_hessian.register(Thresholding)(verbs.no_hessian)
 
 
-@base.cost.register(Thresholding)
-def _cost(
-    problem: Thresholding, family: Any, weights: Floats, means: Floats, code: Code, closest: Floats
-) -> float:
-    assign(closest, means)
+@verbs.cost.register(Thresholding)
+def _cost(problem: Thresholding, family: Any, data: Data, code: Code, closest: Floats) -> float:
+    assign(closest, data.means)
     best, arm = np.inf, 0
     for k in range(problem.arms):
-        if away(code, k) * (means[k] - problem.threshold) >= 0.0:
+        if away(code, k) * (data.means[k] - problem.threshold) >= 0.0:
             return 0.0
-        value = weighted_divergence(family, weights[k], means[k], problem.threshold)
+        value = arm_cost(family, data, k, problem.threshold)
         if value < best:
             best, arm = value, k
     closest[arm] = problem.threshold
     return best
 
 
-@base.check.register(Thresholding)
+@verbs.check.register(Thresholding)
 def _check(problem: Thresholding, family: Any) -> None:
-    base.inside("threshold", problem.threshold, problem, family)
+    inside("threshold", problem.threshold, problem, family)
 
 
-@base.rank.register(Thresholding)
-def _rank(problem: Thresholding) -> int:
-    return 1
+verbs.rank.register(Thresholding)(lambda problem: 1)
+verbs.union_bound.register(Thresholding)(lambda problem: problem.arms)
 
 
-@base.events.register(Thresholding)
-def _events(problem: Thresholding) -> int:
-    return problem.arms
-
-
-@base.reach.register(Thresholding)
+@verbs.reach.register(Thresholding)
 def _reach(
-    problem: Thresholding,
-    family: Any,
-    counts: Floats,
-    means: Floats,
-    code: Code,
-    level: float,
-    point: Floats,
+    problem: Thresholding, family: Any, data: Data, code: Code, level: float, point: Floats
 ) -> float:
     for k in range(problem.arms):
-        wrong = away(code, k) * (means[k] - problem.threshold) > 0.0
-        point[k] = problem.threshold if wrong else means[k]
-    return total_divergence(family, counts, means, point)
+        wrong = away(code, k) * (data.means[k] - problem.threshold) > 0.0
+        point[k] = problem.threshold if wrong else data.means[k]
+    return total_divergence(family, data, point)
 
 
-@base.code_size.register(Thresholding)
+@verbs.code_size.register(Thresholding)
 def _code_size(problem: Thresholding) -> int:
     return problem.arms
 
 
-@base.reachable.register(Thresholding)
-def _reachable(
-    problem: Thresholding, family: Any, counts: Floats, means: Floats, level: float
-) -> Iterator[Answer]:
+@verbs.reachable.register(Thresholding)
+def _reachable(problem: Thresholding, family: Any, data: Data, level: float) -> Iterator[Answer]:
     """Arm by arm, low first, as long as what is left of the level pays for it."""
-    prices = [
-        weighted_divergence(family, n, m, problem.threshold)
-        for n, m in zip(counts, means, strict=True)
-    ]
-
+    means = data.means
+    prices = [arm_cost(family, data, k, problem.threshold) for k in range(problem.arms)]
     stack: list[tuple[tuple[int, ...], int, float]] = [((), 0, level)]
     while stack:
         chosen, arm, left = stack.pop()
@@ -171,3 +161,129 @@ def _reachable(
             stack.append((chosen, arm + 1, left - high_price))
         if low_price <= left:
             stack.append(((*chosen, arm), arm + 1, left - low_price))
+
+
+@jitable
+def _costs(problem: Thresholding, family: Any, means: Floats, code: Code) -> Floats:
+    costs = np.zeros(means.size)
+    for k in range(means.size):
+        costs[k] = beyond(family, means, k, away(code, k), problem.threshold)
+    return costs
+
+
+@verbs.optimise.register(Thresholding)
+def _optimise(
+    problem: Thresholding, family: Any, means: Floats, code: Code, weights: Floats
+) -> float:
+    return harmonic(_costs(problem, family, means, code), weights)
+
+
+rounds.solve_round.register(Thresholding)(_optimise)
+
+
+@verbs.upper_bound.register(Thresholding)
+def _upper_bound(problem: Thresholding, family: Any, data: Data, code: Code) -> float:
+    return separate_bound(_costs(problem, family, data.means, code))
+
+
+class Distances(NamedTuple):
+    """Each arm's divergence to the threshold, its inverse, and the inverses' sum."""
+
+    costs: Floats
+    inverses: Floats
+    total: Floats
+    weakest: Ints  # the arm that last kept the evidence low
+
+
+CLOSE = 1e-12  # a smaller divergence to the threshold counts as this
+
+
+@rounds.sketch.register(Thresholding)
+def _sketch(problem: Thresholding, family: Any) -> Distances:
+    arms = problem.arms
+    return Distances(np.zeros(arms), np.zeros(arms), np.zeros(1), np.zeros(1, dtype=np.int64))
+
+
+@rounds.rebuild.register(Thresholding)
+def _rebuild(problem: Thresholding, family: Any, data: Data, sketch: Distances) -> None:
+    sketch.total[0], sketch.weakest[0] = 0.0, 0
+    for k in range(problem.arms):
+        sketch.inverses[k] = 0.0
+        rounds.absorb(problem, family, data, sketch, k, 0.0)
+
+
+@rounds.absorb.register(Thresholding)
+def _absorb(
+    problem: Thresholding, family: Any, data: Data, sketch: Distances, arm: int, before: float
+) -> None:
+    old = sketch.inverses[arm]
+    sketch.costs[arm] = divergence(of_arm(family, arm), data.means[arm], problem.threshold)
+    sketch.inverses[arm] = 1.0 / max(sketch.costs[arm], CLOSE)
+    sketch.total[0] += sketch.inverses[arm] - old
+    if old > 1e3 * sketch.total[0]:  # what is left of a much larger number has lost its digits
+        sketch.total[0] = total(sketch.inverses)
+
+
+@rounds.first_oracle.register(Thresholding)
+def _first_oracle(
+    problem: Thresholding, family: Any, data: Data, sketch: Distances, code: Code, weights: Floats
+) -> None:
+    """w_k proportional to 1/d_k; nearly all weight to an arm that sits on the threshold itself."""
+    rounds.answer_weights(problem, family, data, sketch, code, weights)
+    for k in range(problem.arms):
+        code[k] = data.means[k] <= problem.threshold
+
+
+@rounds.answer_weights.register(Thresholding)
+def _answer_weights(
+    problem: Thresholding, family: Any, data: Data, sketch: Distances, code: Code, weights: Floats
+) -> None:
+    """As above, whatever the answer."""
+    scale = 1.0 / sketch.total[0]
+    for k in range(problem.arms):
+        weights[k] = sketch.inverses[k] * scale
+
+
+@rounds.best_evidence.register(Thresholding)
+def _best_evidence(
+    problem: Thresholding, family: Any, data: Data, sketch: Distances, enough: float, code: Code
+) -> float:
+    least = math.inf
+    for turn in range(-1, problem.arms):
+        arm = sketch.weakest[0] if turn < 0 else turn
+        value = data.counts[arm] * sketch.costs[arm]
+        if not value >= least:
+            least = value
+        if value < enough:
+            sketch.weakest[0] = arm
+            return value
+    for k in range(problem.arms):
+        code[k] = data.means[k] <= problem.threshold
+    return least
+
+
+@rounds.first_reachable.register(Thresholding)
+def _first_reachable(
+    problem: Thresholding,
+    family: Any,
+    data: Data,
+    sketch: Distances,
+    level: float,
+    held: bool,
+    search: Search,
+) -> float:
+    """Arm by arm, low where what is left of the level pays for it: the first in the order."""
+    _, code, point, _ = search
+    spent, barrier = 0.0, math.inf
+    for k in range(problem.arms):
+        code[k], point[k] = 1, data.means[k]
+        if data.means[k] > problem.threshold:
+            own = of_arm(family, k)
+            price = data.counts[k] * divergence(own, data.means[k], problem.threshold)
+            if spent + price <= level:
+                spent += price
+                point[k] = problem.threshold
+            else:  # any earlier answer calls this arm low, or one before it
+                barrier = min(barrier, spent + price)
+                code[k] = 0
+    return barrier

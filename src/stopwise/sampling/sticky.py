@@ -21,17 +21,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.arrays import total
-from stopwise.checks import Floats
-from stopwise.errors import BadArgument
-from stopwise.families import Gaussian
-from stopwise.oracles.rounds import answer_places, answer_weights, first_reachable
-from stopwise.problems import base
-from stopwise.problems.base import Answer, Code
-from stopwise.sampling.strategies import Memory, Question, aim, notes, notice, settle, tracker
-from stopwise.shapes.bound import weighted_divergence
-from stopwise.values import value
-from stopwise.verbs import jitable, verb
+from stopwise.cells.bound import arm_cost
+from stopwise.core.arrays import Floats, Ints, Rng
+from stopwise.core.data import State
+from stopwise.core.errors import BadArgument
+from stopwise.core.options import Option
+from stopwise.core.values import Strategy
+from stopwise.core.verbs import jitable, verb
+from stopwise.families.verbs import divergence, least_surprise, of_arm
+from stopwise.problems.rounds import Search, answer_weights, first_reachable, listed_answers
+from stopwise.problems.verbs import Answer, answers, encode
+from stopwise.sampling.tracking import TRACKING, tracker
+from stopwise.sampling.verbs import Question, aim, bind, notes, notice
 
 STEPS = 8  # log f(t) is tabulated at t = 2^(j/8) and rounded up to the next of these t
 
@@ -42,8 +43,7 @@ class _StickyTrackAndStop(NamedTuple):
     region: Callable[[float], float] | None
 
 
-@value
-class StickyTrackAndStop(_StickyTrackAndStop):
+class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
     """Algorithm 1: among answers that may still be oracle answers, pursue the first in the order.
 
     ``order`` lists the problem's answers, first choice first (default: the problem's order).
@@ -52,6 +52,12 @@ class StickyTrackAndStop(_StickyTrackAndStop):
     """
 
     __slots__ = ()
+    title = "for questions with several correct answers"
+    options = {
+        "tracking": TRACKING,
+        "order": Option({"type": "array"}, "All answers, first choice first"),
+    }
+    unspelled = ("region",)  # a function cannot be written into a file
 
     def __new__(
         cls,
@@ -72,12 +78,12 @@ class Sticky(NamedTuple):
     """The strategy once the question is known: the order as codes, and a table of log f."""
 
     tracker: Any
-    order: Code
+    order: Ints
     levels: Floats
 
 
-@settle.register(StickyTrackAndStop)
-def _settle(strategy: StickyTrackAndStop, question: Question) -> Sticky:
+@bind.register(StickyTrackAndStop)
+def _bind(strategy: StickyTrackAndStop, question: Question) -> Sticky:
     log_f = strategy.region or question.log_f
     last = math.ceil(STEPS * math.log2(max(question.max_rounds, 2))) + 1
     levels = np.array([float(log_f(2.0 ** (j / STEPS))) for j in range(last + 1)])
@@ -86,17 +92,17 @@ def _settle(strategy: StickyTrackAndStop, question: Question) -> Sticky:
     return Sticky(strategy.tracker, _places(strategy.order, question.problem), levels)
 
 
-def _places(order: tuple[Answer, ...] | None, problem: Any) -> Code:
-    known = answer_places(problem)
+def _places(order: tuple[Answer, ...] | None, problem: Any) -> Ints:
+    known = listed_answers(problem)
     if order is None:
         return known
     if known.size == 0:
         raise BadArgument(
             "order", order, f"None for {problem!r}, whose many answers are not listed one by one"
         )
-    places = [int(base.encode(problem, answer)[0]) for answer in order]
+    places = [int(encode(problem, answer)[0]) for answer in order]
     if sorted(places) != known.tolist():
-        listed = ", ".join(repr(answer) for answer in base.answers(problem))
+        listed = ", ".join(repr(answer) for answer in answers(problem))
         raise BadArgument("order", order, f"each answer of {problem!r} once: {listed}")
     return np.array(places, dtype=np.int64)
 
@@ -114,10 +120,16 @@ TOTAL, BARRIER, LEVEL, PLACE, UNTIL = range(5)
 
 
 @notes.register(Sticky)
-def _notes(strategy: Sticky, arms: int) -> Certificate:
-    state = np.zeros(5)
+def _notes(strategy: Sticky, problem: Any) -> Certificate:
+    arms, state = problem.arms, np.zeros(5)
     state[TOTAL] = math.nan  # nothing is certified yet
     return Certificate(np.zeros(arms), np.zeros(arms), np.zeros(arms), state)
+
+
+@verb
+def region_growth(tally: Any) -> float:
+    """What the stopping rule's record adds to the region for the data of all arms; never negative."""
+    return 0.0
 
 
 @notice.register(Sticky)
@@ -125,69 +137,52 @@ def _notice(
     strategy: Sticky,
     problem: Any,
     family: Any,
-    memory: Memory,
+    state: State,
     arm: int,
     sample: float,
     before: float,
 ) -> None:
-    point, costs, _, state = memory.notes
-    count, mean = memory.counts[arm], memory.means[arm]
-    if state[TOTAL] < math.inf:  # else nothing is certified
-        price = weighted_divergence(family, count, mean, point[arm])
-        state[TOTAL] += price - costs[arm]
+    point, costs, _, known = state.pursuit.notes
+    count, mean, own = state.data.counts[arm], state.data.means[arm], of_arm(family, arm)
+    if known[TOTAL] < math.inf:  # else nothing is certified
+        price = arm_cost(family, state.data, arm, point[arm])
+        known[TOTAL] += price - costs[arm]
         costs[arm] = price
-    if state[BARRIER] < math.inf:
-        back = least_surprise(family, sample, mean, state[BARRIER] / count)
-        state[BARRIER] -= weighted_divergence(family, count - 1.0, before, mean)
-        state[BARRIER] -= weighted_divergence(family, 1.0, sample, mean) - back
-
-
-@verb(inline=True)
-def least_surprise(family: Any, sample: float, mean: float, level: float) -> float:
-    """A lower bound on d(x, mu') over the mu' with d(m, mu') <= level."""
-    return 0.0
-
-
-@least_surprise.register(Gaussian)
-def _gaussian_surprise(family: Gaussian, sample: float, mean: float, level: float) -> float:
-    beyond = abs(sample - mean) - math.sqrt(2.0 * family.variance * max(level, 0.0))
-    return 0.5 * beyond * beyond / family.variance if beyond > 0.0 else 0.0
-
-
-@aim.register(Sticky)
-def _aim(strategy: Sticky, problem: Any, family: Any, memory: Memory, rounds: int) -> None:
-    state = memory.notes.state
-    while rounds > state[UNTIL]:
-        state[PLACE] += 1.0
-        state[UNTIL] = 2.0 ** (state[PLACE] / STEPS)
-        state[LEVEL] = strategy.levels[int(state[PLACE])]
-    # growths are not negative: where the smaller region will do they need not be summed
-    if not (state[TOTAL] <= state[LEVEL] and state[BARRIER] == math.inf):
-        level = state[LEVEL] + total(memory.growths)
-        if not state[TOTAL] <= level < state[BARRIER]:
-            _certify(strategy, problem, family, memory, level)
-    answer_weights(problem, family, memory.sketch, memory.means, memory.code, memory.weights)
+    if known[BARRIER] < math.inf:
+        back = least_surprise(own, sample, mean, known[BARRIER] / count)
+        known[BARRIER] -= _moved(own, count - 1.0, before, mean)
+        known[BARRIER] -= _moved(own, 1.0, sample, mean) - back
 
 
 @jitable
-def _certify(strategy: Sticky, problem: Any, family: Any, memory: Memory, level: float) -> None:
+def _moved(family: Any, count: float, mu: float, lam: float) -> float:
+    """N d(mu, lambda), 0 where nothing moved."""
+    return 0.0 if count == 0.0 or mu == lam else count * divergence(family, mu, lam)
+
+
+@aim.register(Sticky)
+def _aim(strategy: Sticky, problem: Any, family: Any, state: State, rounds: int, rng: Rng) -> None:
+    goal, known = state.pursuit, state.pursuit.notes.state
+    while rounds > known[UNTIL]:
+        known[PLACE] += 1.0
+        known[UNTIL] = 2.0 ** (known[PLACE] / STEPS)
+        known[LEVEL] = strategy.levels[int(known[PLACE])]
+    # the growth is not negative: where the smaller region will do it need not be summed
+    if not (known[TOTAL] <= known[LEVEL] and known[BARRIER] == math.inf):
+        level = known[LEVEL] + region_growth(state.tally)
+        if not known[TOTAL] <= level < known[BARRIER]:
+            _certify(strategy, problem, family, state, level)
+    answer_weights(problem, family, state.data, state.sketch, goal.code, goal.weights)
+
+
+@jitable
+def _certify(strategy: Sticky, problem: Any, family: Any, state: State, level: float) -> None:
     """Solve for the first of I_t, and keep why it is the first."""
-    point, costs, trial, state = memory.notes
-    counts, means, held = memory.counts, memory.means, state[TOTAL] <= level
-    state[BARRIER] = first_reachable(
-        problem,
-        family,
-        memory.sketch,
-        counts,
-        means,
-        level,
-        strategy.order,
-        held,
-        memory.code,
-        point,
-        trial,
-    )
-    state[TOTAL] = 0.0
-    for k in range(means.size):
-        costs[k] = weighted_divergence(family, counts[k], means[k], point[k])
-        state[TOTAL] += costs[k]
+    point, costs, trial, known = state.pursuit.notes
+    search = Search(strategy.order, state.pursuit.code, point, trial)
+    held = known[TOTAL] <= level
+    known[BARRIER] = first_reachable(problem, family, state.data, state.sketch, level, held, search)
+    known[TOTAL] = 0.0
+    for k in range(point.size):
+        costs[k] = arm_cost(family, state.data, k, point[k])
+        known[TOTAL] += costs[k]

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from stopwise.checks import Floats
-from stopwise.errors import MissingVerb
-from stopwise.values import value
-from stopwise.verbs import jitable, verb
+from stopwise.core.arrays import Floats
+from stopwise.core.errors import BadArgument, MissingVerb
+from stopwise.core.options import Option
+from stopwise.core.values import Empty, Value
+from stopwise.core.verbs import jitable, verb
+
+TRACKING = Option({"enum": ["C", "D"]}, "C: the sum of the targets; D: the current target")
 
 
 @verb(inline=True)
@@ -30,21 +33,35 @@ def recount(tracker: Any, target: Floats, counts: Floats, totals: Floats) -> Non
     """Samples were lost, or came unasked: bring the tracker's memory up to what was taken."""
 
 
-@value
-class CTracking(NamedTuple):
+class CTracking(Empty, Value):
     """Cumulative tracking: the floor of its projection explores every arm often enough."""
 
+    __slots__ = ()
 
-@value
-class DTracking(NamedTuple):
+
+class DTracking(Empty, Value):
     """Direct tracking, without exploration of its own."""
 
+    __slots__ = ()
 
-@value
-class Explored(NamedTuple):
+
+class _Explored(NamedTuple):
+    tracker: Any
+
+
+class Explored(_Explored, Value):
     """Any tracker with forced exploration: first an arm with N_k <= sqrt(t) - K/2, if there is one."""
 
-    tracker: Any
+    __slots__ = ()
+
+
+def tracker(tracking: Any) -> Any:
+    """ "C": cumulative tracking; "D": direct tracking with forced exploration; or a tracker's value."""
+    if isinstance(tracking, str) and tracking in ("C", "D"):
+        return CTracking() if tracking == "C" else Explored(DTracking())
+    if isinstance(tracking, tuple):
+        return tracking
+    raise BadArgument("tracking", tracking, '"C", "D" or a tracker')
 
 
 @jitable(inline=True)

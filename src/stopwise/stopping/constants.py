@@ -1,84 +1,103 @@
-"""The constants of the proven thresholds, solved for once."""
+"""The constant of the paper's threshold."""
 
 from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
+
+from stopwise.core.arrays import Floats
+
+TERMS = 4096  # of the sum are added one by one, the others by an integral
 
 
 @cache
-def conservative_constant(arms: int) -> float:
-    """log of the smallest C with C >= e sum_t (e/K)^K (log^2(C t^2) log t)^K / t^2.
+def conservative_constant(arms: int, delta: float) -> float:
+    """log of the smallest C with C >= e sum_t (e/K)^K (log^2(C t^2/delta) log t)^K / t^2.
 
-    The right side grows more slowly than C, so the crossing is found by bisection on log C.
+    In b = log(C/delta) it says b - log(right side) >= log(1/delta). The left side grows wherever
+    b >= 2K, and is negative below (docs/thresholds.md), so Newton's method finds the one solution;
+    log C is rounded up by 1e-9 of itself, far more than all that is neglected.
     """
-    low, high = 1.0, 1.0
-    while _log_right_side(high, arms) > high:
-        low, high = high, 2.0 * high
+    goal, least = -math.log(delta), 2.0 * arms
+    b = goal + least
     for _ in range(100):
-        middle = 0.5 * (low + high)
-        if _log_right_side(middle, arms) > middle:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def _log_right_side(log_c: float, arms: int) -> float:
-    """log of e (e/K)^K sum_t ..., as an integral in u = log t: the sum itself converges too slowly.
-
-    The summand's logarithm, K log(log^2(C t^2) log t) - 2 log t, has one maximum; the sum over t is
-    taken term by term to 1,000 and by the midpoint rule in u beyond, where it is smooth.
-    """
-    import numpy as np
-
-    t = np.arange(2.0, 1000.0)
-    direct = _log_summand(np.log(t), log_c, arms)
-    step = 1e-3
-    u = np.arange(math.log(999.5), 40.0 + 40.0 * arms, step) + 0.5 * step
-    tail = _log_summand(u, log_c, arms) + u + math.log(step)
-    both = np.concatenate([direct, tail])
-    top = float(both.max())
-    return 1.0 + arms * (1.0 - math.log(arms)) + top + math.log(float(np.sum(np.exp(both - top))))
-
-
-def _log_summand(log_t, log_c: float, arms: int):  # type: ignore[no-untyped-def]
-    import numpy as np
-
-    return arms * (2.0 * np.log(log_c + 2.0 * log_t) + np.log(log_t)) - 2.0 * log_t
-
-
-def _h_inverse(x: float) -> float:
-    """The u >= 1 with u - log u = x."""
-    u = x + math.log(x + math.sqrt(2.0 * max(x - 1.0, 0.0)) + 1e-300) if x > 1.0 else 1.0
-    for _ in range(100):
-        step = (u - math.log(u) - x) / (1.0 - 1.0 / u) if u > 1.0 else 0.0
-        u = max(u - step, 1.0)
-        if abs(step) <= 1e-15 * u:
+        log_sum, slope = _log_sum(b, arms)
+        excess = b - 1.0 - arms * (1.0 - math.log(arms)) - log_sum - goal
+        step = excess / (1.0 - slope)
+        b = max(b - step, least)
+        if abs(step) <= 1e-13 * b:
             break
-    return u
+    return (b - goal) * (1.0 + 1e-9)
 
 
-def general_cost(x: float) -> float:
-    """T(x) of Kaufmann & Koolen (2021), Theorem 7, for one-parameter exponential families."""
-    z = 1.5
-    y = 0.5 * (_h_inverse(1.0 + x) + math.log(2.0 * math.pi**2 / 6.0))
-    turn = 1.0 / math.log(z)
-    if y >= turn - math.log(turn):
-        u = _h_inverse(y)
-        return 2.0 * math.exp(1.0 / u) * u
-    return 2.0 * z * (y - math.log(math.log(z)))
+def _log_sum(b: float, arms: int) -> tuple[float, float]:
+    """The logarithm of sum_t ((b + 2 log t)^2 log t)^K / t^2, and its derivative in b."""
+    import numpy as np
+
+    first = _first_logarithms()
+    later, log_tail = _tail(b, arms)
+    u = np.concatenate([first, later])
+    log_terms = np.concatenate([_log_term(first, b, arms), log_tail])
+    top = float(log_terms.max())
+    terms = np.exp(log_terms - top)
+    total = float(terms.sum())
+    return top + math.log(total), float((terms * (2.0 * arms / (b + 2.0 * u))).sum()) / total
 
 
-def gaussian_cost(x: float) -> float:
-    """C(x) of Kaufmann & Koolen (2021), Corollary 10: min over l in (1/2, 1] of (g(l) + x)/l."""
-    from scipy.optimize import minimize_scalar
-    from scipy.special import zeta
+def _tail(b: float, arms: int) -> tuple[Floats, Floats]:
+    """Places u > log TERMS, and logarithms whose exponentials sum to a bound on all other terms.
 
-    def objective(share: float) -> float:
-        g = 2 * share - 2 * share * math.log(4 * share) + math.log(float(zeta(2 * share)))
-        return (g - 0.5 * math.log(1.0 - share) + x) / share
+    A term f(t) is at most its integral from t - 1/2 to t + 1/2 plus that of |f''|/8. In u = log t
+    the integrand e^(g(u) + u) is log-concave, so that it is spent where it has fallen by e^50.
+    """
+    import numpy as np
 
-    found = minimize_scalar(objective, bounds=(0.5 + 1e-9, 1.0 - 1e-12), method="bounded",
-                            options={"xatol": 1e-12})  # fmt: skip
-    return float(found.fun)
+    start, end = _window(b, arms)
+    nodes, weights = _rule()
+    u = start + (end - start) * nodes
+    slope = arms * (4.0 / (b + 2.0 * u) + 1.0 / u) - 2.0
+    curvature = -arms * (8.0 / (b + 2.0 * u) ** 2 + 1.0 / u**2)
+    bend = np.abs(slope * slope - slope + curvature) * np.exp(-2.0 * u)  # |f''|/f
+    log_weights = np.log((end - start) * weights * (1.0 + bend / 8.0))
+    return u, _log_term(u, b, arms) + u + log_weights
+
+
+def _window(b: float, arms: int) -> tuple[float, float]:
+    """Where the tail's integrand is not negligible, around its peak 2u^2 + (b - 6K)u = bK.
+
+    Its logarithm bends most on the left, where twelve standard deviations are therefore enough.
+    """
+    first, turn = math.log(TERMS + 0.5), 6.0 * arms - b
+    peak = 0.25 * (turn + math.sqrt(turn * turn + 8.0 * arms * b))
+    start = max(first, peak)
+    width = 1.0 / math.sqrt(arms * (8.0 / (b + 2.0 * start) ** 2 + 1.0 / start**2))
+    level = float(_log_term(start, b, arms)) + start - 50.0
+    reach = 8.0 * width
+    while float(_log_term(start + reach, b, arms)) + start + reach > level:
+        reach *= 1.5
+    return max(first, start - 12.0 * width), start + reach
+
+
+def _log_term(u: Any, b: float, arms: int) -> Any:
+    """g(u) = K log((b + 2u)^2 u) - 2u."""
+    import numpy as np
+
+    return arms * (2.0 * np.log(b + 2.0 * u) + np.log(u)) - 2.0 * u
+
+
+@cache
+def _first_logarithms() -> Floats:
+    import numpy as np
+
+    return np.log(np.arange(2.0, TERMS + 1.0))
+
+
+@cache
+def _rule() -> tuple[Floats, Floats]:
+    """Nodes and weights on (0, 1): Gauss's rule of 16 points on each of 32 equal pieces."""
+    import numpy as np
+
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    places = np.arange(32.0)[:, None] + 0.5 * (1.0 + nodes)
+    return (places / 32.0).ravel(), np.tile(weights / 64.0, 32)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from stopwise.errors import BadArgument, StopwiseError
+from stopwise.core.errors import BadArgument, StopwiseError
 
 PATIENCE = 5  # seconds to wait for a scheduler
 

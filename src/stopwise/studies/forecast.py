@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.checks import Floats
-from stopwise.families import Bounded
-from stopwise.quantities import Oracle
-from stopwise.report import html_table, text_table
-from stopwise.sampling import OracleWeights
+from stopwise.core.arrays import Floats
+from stopwise.core.tables import html_table, text_table
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy
+from stopwise.families.verbs import bound_remark
+from stopwise.oracles.values import Oracle
+from stopwise.studies.amounts import TARGET, Guess, amount, plain, spelled
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
-TARGET = 0.8  # the quantile that people plan with
 SHOWN = 30  # arms in tables
 
-Table = tuple[str, list[str], list[list[str]]]  # title, header, cells
-Guess = float | tuple[float, float]
+Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +44,9 @@ class Spread:
         """Plain Python values."""
         return {
             "mean": self.mean,
-            "standard_error": _plain(self.standard_error),
+            "standard_error": plain(self.standard_error),
             "quantiles": {str(q): value for q, value in self.quantiles.items()},
-            "quantile_errors": {str(q): _plain(e) for q, e in self.quantile_errors.items()},
+            "quantile_errors": {str(q): plain(e) for q, e in self.quantile_errors.items()},
         }
 
 
@@ -56,7 +55,7 @@ class StrategyForecast:
     """What one strategy needs. An undecided run counts with the ``max_rounds`` that it had."""
 
     name: str
-    strategy: Any
+    strategy: Strategy
     runs: int
     undecided: int
     errors: int
@@ -101,7 +100,7 @@ class StrategyForecast:
             "arms": {"mean": self.arm_means.tolist(), "0.95": self.arm_highs.tolist()},
             "instance_means": self.instance_means.tolist(),
             "between": self.between,
-            "within": _plain(self.within),
+            "within": plain(self.within),
         }
 
 
@@ -113,9 +112,9 @@ class Forecast:
     given. ``sharp`` says which lower bound applies (``bound_note`` puts it in words).
     """
 
-    problem: Any
-    family: Any
-    threshold: Any
+    problem: Problem
+    family: Family
+    stopping: StoppingRule
     delta: float
     guesses: tuple[Guess, ...]  # the means as given
     costs: Floats | None
@@ -123,6 +122,7 @@ class Forecast:
     repetitions: int  # of each strategy at each instance
     max_rounds: int
     proven: bool
+    guarantee: str  # the same in words
     sharp: bool
     complete: bool  # False after Ctrl-C
     instances: tuple[Instance, ...]
@@ -158,15 +158,13 @@ class Forecast:
             "T* kl(delta, 1 - delta): no delta-correct method needs fewer on average "
             "(Garivier & Kaufmann 2016)"
         )
-        if isinstance(self.family, Bounded):
-            text += "; if the rewards lie at the ends of the interval, else fewer may do"
-        return text
+        remark = bound_remark(self.family)
+        return f"{text}; {remark}" if remark else text
 
     def facts(self) -> list[tuple[str, str]]:
         """Names and values: the question and the lower bound."""
         bounds = [each.lower_bound for each in self.instances]
         several = len(bounds) > 1
-        word = "proven" if self.proven else "NOT proven"
         answers = list(dict.fromkeys(repr(each.oracle.answers[0]) for each in self.instances))
         span = f" on average ({amount(min(bounds))} to {amount(max(bounds))})" if several else ""
         plan = f"{self.repetitions} of each strategy"
@@ -175,7 +173,7 @@ class Forecast:
             ("problem", f"{self.problem!r}, {self.family!r}"),
             ("means", ", ".join(spelled(each) for each in self.guesses)),
             ("delta", f"{self.delta:g}"),
-            ("threshold", f"{self.threshold!r} ({word} delta-correct)"),
+            ("stopping", f"{self.stopping!r} ({self.guarantee})"),
             ("oracle answer", " or ".join(answers[:6]) + (" or ..." if len(answers) > 6 else "")),
             ("T*", amount(self.characteristic_time) + (" on average" if several else "")),
             ("lower bound", f"{amount(self.lower_bound)} samples{span}"),
@@ -187,12 +185,12 @@ class Forecast:
         found = [_headline(self), f"Lower bound: {self.bound_note}."]
         if self.proven:
             found.append(
-                f"{type(self.threshold).__name__} is proven: a wrong answer has probability at most "
-                f"{self.delta:g}, whatever the means."
+                f"{type(self.stopping).__name__} is {self.guarantee}: a wrong answer has probability "
+                f"at most {self.delta:g}, whatever the means."
             )
         else:
             found.append(
-                f"{type(self.threshold).__name__} is NOT proven: errors may exceed {self.delta:g}. "
+                f"{type(self.stopping).__name__} is NOT proven: errors may exceed {self.delta:g}. "
                 "Mixture, MixtureMartingale and Conservative are proven."
             )
         if len(self.instances) > 1:
@@ -286,7 +284,7 @@ class Forecast:
         return {
             "problem": repr(self.problem),
             "family": repr(self.family),
-            "threshold": repr(self.threshold),
+            "stopping": repr(self.stopping),
             "proven": self.proven,
             "delta": self.delta,
             "means": [list(g) if isinstance(g, tuple) else g for g in self.guesses],
@@ -330,7 +328,7 @@ class Forecast:
 
     def plot(self) -> Any:
         """A figure: how likely the experiment is over after N samples, and the samples of each arm."""
-        from stopwise.studies.forecast_picture import draw, picture
+        from stopwise.studies.forecast_plot import draw, picture
 
         return draw(picture(self))
 
@@ -338,7 +336,7 @@ class Forecast:
 def _headline(forecast: Forecast) -> str:
     """With probability 80 % ... needs at most N samples: the best strategy that people can run."""
     order = sorted(forecast.strategies.values(), key=lambda each: each.samples.quantiles[TARGET])
-    best = next((each for each in order if not isinstance(each.strategy, OracleWeights)), order[0])
+    best = next((each for each in order if not each.strategy.needs_truth), order[0])
     need = best.at_most(TARGET)
     if not best.censored(TARGET):
         error = best.samples.quantile_errors[TARGET]
@@ -347,17 +345,3 @@ def _headline(forecast: Forecast) -> str:
     others = [each for each in forecast.strategies.values() if each is not best]
     rest = ", ".join(f"{each.name}: {each.at_most(TARGET)}" for each in others)
     return f"{text} ({rest})." if rest else f"{text}."
-
-
-def amount(value: float) -> str:
-    """A number of samples or a sum of money, as people write it."""
-    return f"{value:,.0f}" if abs(value) >= 100.0 or value == int(value) else f"{value:.3g}"
-
-
-def spelled(guess: Guess) -> str:
-    """A mean as it was guessed: "0.5", or "0.4 to 0.48"."""
-    return f"{guess[0]:g} to {guess[1]:g}" if isinstance(guess, tuple) else f"{guess:g}"
-
-
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from stopwise.errors import BadArgument
+from stopwise.core.errors import BadArgument
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,34 +9,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stopwise import checks, spelling
-from stopwise.checks import Floats
-from stopwise.engine.plan import Plan, check_deltas, generator, prepare
-from stopwise.errors import BadArgument, StopwiseError
-from stopwise.families import Gaussian
-from stopwise.problems import BestArm, base
-from stopwise.quantities import Oracle, oracle
-from stopwise.results import Results, binomial_interval
-from stopwise.sampling import StickyTrackAndStop, TrackAndStop, Uniform
-from stopwise.simulation import MAX_ROUNDS, reporter, simulate
-from stopwise.stopping import Mixture
-from stopwise.stopping.thresholds import growth
-from stopwise.studies.forecast import QUANTILES, Forecast, Guess, Instance, Spread, StrategyForecast
+from stopwise.core import checks, registry
+from stopwise.core.arrays import Floats
+from stopwise.core.data import Data
+from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
+from stopwise.engine.design import Design, check_deltas, default_stopping, generator, prepare
+from stopwise.families.checks import check_means
+from stopwise.oracles.quantities import oracle
+from stopwise.oracles.values import Oracle
+from stopwise.problems.verbs import tie
+from stopwise.stopping.likelihood import growth
+from stopwise.studies.amounts import Guess
+from stopwise.studies.forecast import QUANTILES, Forecast, Instance, Spread, StrategyForecast
+from stopwise.studies.results import Results, binomial_interval
+from stopwise.studies.simulation import DELTA, MAX_ROUNDS, reporter, simulate
 
 BUDGET = 8_000_000  # rounds in all, when ``repetitions`` is left open: a few seconds
 FEWEST, MOST = 20, 400  # runs of each strategy, when it is left open
 MAX_ROUNDS_OF_DRAWS = 1_000_000  # ranges may hold near-ties, which take for ever
 RESAMPLES = 200  # of the bootstrap behind the standard errors of quantiles
-Strategies = Mapping[str, Any] | Sequence[Any]
+Strategies = Mapping[str, Strategy] | Sequence[Strategy]
+# strategies, unless others are named
+USUAL = ("sticky-track-and-stop", "track-and-stop", "uniform")
 
 
 def plan(
-    problem: Any,
+    problem: Problem,
     means: Sequence[Guess],
-    family: Any = Gaussian(),
-    delta: float = 0.05,
+    *,
+    family: Family,
     strategies: Strategies | None = None,
-    threshold: Any = Mixture(),
+    stopping: StoppingRule | None = None,
+    delta: float = DELTA,
     costs: float | ArrayLike | None = None,
     repetitions: int | None = None,
     draws: int = 20,
@@ -50,12 +55,16 @@ def plan(
     Each of the ``means`` is a number or a pair (low, high). With pairs, ``draws`` instances are drawn
     uniformly and independently from the ranges, and runs are simulated at each. ``strategies`` is a
     list or a dictionary by name; by default Sticky Track-and-Stop, Track-and-Stop and Uniform.
-    ``costs`` is what a sample of each arm costs (one number for all, or one each). ``repetitions``, for
-    each instance and strategy, is by default between 20 and 400 runs of each strategy, as many as take a
-    few seconds. ``max_rounds`` ends a run undecided; by default 10 million, 1 million with ranges.
-    ``workers`` and ``progress`` are those of ``simulate``. Means at which no test can end are refused.
+    ``stopping`` is by default the rule that suits the family. ``costs`` is what a sample of each arm
+    costs (one number for all, or one each). ``repetitions``, for each instance and strategy, is by
+    default between 20 and 400 runs of each strategy, as many as take a few seconds. ``max_rounds`` ends
+    a run undecided; by default 10 million, 1 million with ranges. ``workers`` and ``progress`` are
+    those of ``simulate``. Means at which no test can end are refused.
     """
-    guesses = _guesses(means, base.arm_count(problem), family)
+    check_role("problem", problem, Problem)
+    check_role("family", family, Family)
+    rule = default_stopping(family) if stopping is None else stopping
+    guesses = _guesses(means, problem.arms, family)
     level = _error_rate(delta)
     chosen = _named(strategies)
     prices = None if costs is None else _prices(costs, len(guesses))
@@ -69,16 +78,22 @@ def plan(
     if workers is not None:
         checks.whole("workers", workers, least=1)
     instances, sharp = _instances(problem, family, guesses, level, start, number)
-    plans = [
-        prepare(problem, strategy, instances[0].means, family, (level,), threshold, most)
+    designs = [
+        prepare(
+            problem,
+            instances[0].means,
+            family=family,
+            strategy=strategy,
+            stopping=rule,
+            deltas=(level,),
+            max_rounds=most,
+        )
         for strategy in chosen.values()
     ]
     _refuse_out_of_reach(instances, most)
     if count is None:
-        count = _affordable(plans, instances)
-    results, complete = _simulate(
-        problem, family, level, threshold, chosen, instances, count, most, workers, progress
-    )
+        count = _affordable(designs, instances)
+    results, complete = _simulate(designs, chosen, instances, count, workers, progress)
     bound = float(np.mean([each.lower_bound for each in instances]))
     found = {
         name: _summarise(name, chosen[name], runs, prices, bound) for name, runs in results.items()
@@ -88,14 +103,15 @@ def plan(
     return Forecast(
         problem,
         family,
-        threshold,
+        rule,
         level,
         guesses,
         prices,
         start,
         count,
         most,
-        plans[0].proven,
+        designs[0].proven,
+        designs[0].guarantee,
         sharp,
         complete,
         instances,
@@ -119,7 +135,7 @@ def _guesses(means: Any, arms: int, family: Any) -> tuple[Guess, ...]:
             raise BadArgument(f"means[{arm}]", each, "a pair (low, high) with low < high")
         found.append((low, high))
     for end in (0, 1):
-        checks.means([g[end] if isinstance(g, tuple) else g for g in found], arms, family)
+        check_means([g[end] if isinstance(g, tuple) else g for g in found], arms, family)
     return tuple(found)
 
 
@@ -130,23 +146,24 @@ def _error_rate(delta: Any) -> float:
     return level
 
 
-def _named(strategies: Strategies | None) -> dict[str, Any]:
+def _named(strategies: Strategies | None) -> dict[str, Strategy]:
     """By name; those of a list get the name by which files and commands know them."""
     if strategies is None:
-        strategies = [StickyTrackAndStop(), TrackAndStop(), Uniform()]
+        strategies = [registry.find("strategy", name)() for name in USUAL]
     if isinstance(strategies, Mapping):
         found = {str(name): strategy for name, strategy in strategies.items()}
     else:
         # a single strategy is a tuple too, but one with fields
         if not isinstance(strategies, list | tuple) or hasattr(strategies, "_fields"):
             raise BadArgument("strategies", strategies, "a list of strategies, or a dictionary")
-        names = {kind: name for name, kind in spelling.STRATEGIES.items()}
         found = {}
         for each in strategies:
-            name = names.get(type(each), type(each).__name__)
+            name = registry.spelled(type(each).__name__)
             found[repr(each) if name in found else name] = each
     if not found or len(found) < len(strategies):
         raise BadArgument("strategies", strategies, "at least one strategy, and each once")
+    for each in found.values():
+        check_role("strategies", each, Strategy)
     return found
 
 
@@ -161,14 +178,19 @@ def _prices(costs: Any, arms: int) -> Floats:
 
 
 def _instances(
-    problem: Any, family: Any, guesses: tuple[Guess, ...], delta: float, seed: int, number: int
+    problem: Problem,
+    family: Family,
+    guesses: tuple[Guess, ...],
+    delta: float,
+    seed: int,
+    number: int,
 ) -> tuple[tuple[Instance, ...], bool]:
     """Where to simulate, with the lower bounds there; and whether those are the sharp ones."""
     drawn = [_draw(guesses, seed, place) for place in range(number)] if number > 1 else []
     places = drawn or [(np.array(guesses, dtype=float), seed)]
     oracles = []
     for place, (means, _) in enumerate(places):
-        found = oracle(problem, means, family)
+        found = oracle(problem, means, family=family)
         if found.value == 0.0:
             raise _tie(found, f" (draw {place + 1} of {number})" if drawn else "")
         oracles.append(found)
@@ -191,31 +213,11 @@ def _draw(guesses: tuple[Guess, ...], seed: int, place: int) -> tuple[Floats, in
 
 def _tie(found: Oracle, where: str) -> BadArgument:
     """Why no test ends here, and what to do about it."""
-    problem, means = found.problem, found.means
-    hint = "Guess means off the boundary, or give a range as (low, high)."
-    limit = getattr(problem, "threshold", None)
-    if isinstance(problem, BestArm):
-        tied = np.flatnonzero(means == means.max())
-        reason = f"{_arms(tied)} tie for the best"
-        hint = (
-            "Guess means that differ, or accept any arm within epsilon of the best: "
-            f"BestArm({means.size}, epsilon=...), on the command line best-arm:epsilon=..."
-        )
-    elif limit is not None and np.any(means == limit):
-        tied = np.flatnonzero(means == limit)
-        reason = f"{_arms(tied)} {'lies' if tied.size == 1 else 'lie'} on the threshold {limit:g}"
-    else:
-        correct = " and ".join(repr(answer) for answer in found.correct[:4])
-        reason = f"the means lie on the boundary of the answer {correct}"
+    reason, hint = tie(found.problem, found.means)
     allowed = (
         f"means at which a test can end. Here{where} {reason}: T* is infinite, no test ever ends"
     )
-    return BadArgument("means", means.tolist(), allowed, hint)
-
-
-def _arms(tied: Any) -> str:
-    *most, last = (str(arm) for arm in tied[:10])
-    return f"arms {', '.join(most)} and {last}" if most else f"arm {last}"
+    return BadArgument("means", found.means.tolist(), allowed, hint)
 
 
 def _refuse_out_of_reach(instances: tuple[Instance, ...], max_rounds: int) -> None:
@@ -229,56 +231,52 @@ def _refuse_out_of_reach(instances: tuple[Instance, ...], max_rounds: int) -> No
         )
 
 
-def _affordable(plans: list[Plan], instances: tuple[Instance, ...]) -> int:
-    """As many repetitions as fit into the budget, from the rounds that the first threshold asks for."""
-    rounds = sum(_guess_rounds(plans[0], each.oracle) for each in instances) * len(plans)
+def _affordable(designs: list[Design], instances: tuple[Instance, ...]) -> int:
+    """As many repetitions as fit into the budget, from the rounds that the first of them will take."""
+    rounds = sum(_guess_rounds(designs[0], each.oracle) for each in instances) * len(designs)
     fewest, most = (max(2, -(-number // len(instances))) for number in (FEWEST, MOST))
     return int(np.clip(BUDGET // rounds, fewest, most))
 
 
-def _guess_rounds(setting: Plan, found: Oracle) -> float:
-    """t with t/T* = threshold(t), the arms sampled in oracle proportions."""
-    fixed = float(setting.constants[0])
+def _guess_rounds(design: Design, found: Oracle) -> float:
+    """t with t/T* = level(t), the arms sampled in oracle proportions."""
+    fixed = float(design.levels[0])
     rounds = found.time * fixed
     for _ in range(4):
-        counts = np.maximum(found.weights[0] * rounds, 1.0)
-        more = growth(setting.threshold, setting.problem, setting.family, counts, found.means)
+        data = Data(np.maximum(found.weights[0] * rounds, 1.0), found.means)
+        more = growth(design.stopping, design.problem, design.family, data)
         rounds = found.time * (fixed + more)
-    return float(np.clip(rounds, found.means.size, setting.max_rounds))
+    return float(np.clip(rounds, found.means.size, design.max_rounds))
 
 
 def _simulate(
-    problem: Any,
-    family: Any,
-    delta: float,
-    threshold: Any,
-    strategies: dict[str, Any],
+    designs: list[Design],
+    strategies: dict[str, Strategy],
     instances: tuple[Instance, ...],
     count: int,
-    max_rounds: int,
     workers: int | None,
     progress: bool | Callable[[int], None] | None,
 ) -> tuple[dict[str, list[Results]], bool]:
     """The results of each strategy at each instance, and whether all runs have finished."""
     found: dict[str, list[Results]] = {name: [] for name in strategies}
     jobs = [(instance, name) for instance in instances for name in strategies]
-    complete = True
+    complete, setting = True, designs[0]
     with reporter(progress, count * len(jobs)) as report:
         for place, (instance, name) in enumerate(jobs):
             if report is not None:
                 report(count * place)  # the next strategy may have to be compiled first
             results = simulate(
-                problem,
-                strategies[name],
+                setting.problem,
                 instance.means,
-                family,
-                delta,
-                threshold,
-                count,
-                instance.seed,
-                max_rounds,
-                workers,
-                False if report is None else _after(report, count * place),
+                family=setting.family,
+                strategy=strategies[name],
+                stopping=setting.stopping,
+                delta=float(setting.deltas[0]),
+                repetitions=count,
+                seed=instance.seed,
+                max_rounds=setting.max_rounds,
+                workers=workers,
+                progress=False if report is None else _after(report, count * place),
             )
             if len(results):
                 found[name].append(results)
@@ -293,7 +291,7 @@ def _after(report: Callable[[int], None], earlier: int) -> Callable[[int], None]
 
 
 def _summarise(
-    name: str, strategy: Any, results: list[Results], prices: Floats | None, bound: float
+    name: str, strategy: Strategy, results: list[Results], prices: Floats | None, bound: float
 ) -> StrategyForecast:
     spent = [np.where(r.undecided, r.max_rounds, r.stopping_times).astype(float) for r in results]
     counts = np.concatenate([r.counts for r in results])

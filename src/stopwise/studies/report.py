@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from stopwise import __version__
-from stopwise.checks import Floats
-from stopwise.quantities import Oracle, oracle
-from stopwise.report import html_table
-from stopwise.results import Results
+from stopwise.core.arrays import Floats
+from stopwise.core.tables import html_table
+from stopwise.oracles.quantities import oracle
+from stopwise.oracles.values import Oracle
 from stopwise.studies.look import bar_style, looked, marker_style, series_style
+from stopwise.studies.results import Results
 from stopwise.studies.spec import Instance
-
-if TYPE_CHECKING:
-    from stopwise.studies.study import StudyResults
+from stopwise.studies.study_results import StudyResults
 
 MOST = 9  # instances that are drawn; tables show all
 STYLE = """
@@ -42,7 +42,7 @@ figcaption, .note { font-size: 0.9rem; opacity: 0.8; max-width: 60rem; }
 
 @dataclass(frozen=True)
 class Series:
-    """What is drawn of one strategy and threshold on one instance."""
+    """What is drawn of one strategy and stopping rule on one instance."""
 
     label: str
     times: Floats  # sorted, at the smallest delta; undecided runs at infinity
@@ -68,17 +68,17 @@ def panels(results: StudyResults) -> list[Panel]:
     found = []
     for instance in results.spec.instances[:MOST]:
         family = results.spec.family
-        truth = oracle(instance.problem, instance.means, family)
+        truth = oracle(instance.problem, instance.means, family=family)
         found.append(_panel(results, instance, truth))
     return found
 
 
 def _panel(results: StudyResults, instance: Instance, truth: Oracle) -> Panel:
-    several = len(results.spec.thresholds) > 1
+    several = len(results.spec.stopping) > 1
     series = tuple(
-        _series(f"{cell.strategy[0]}, {cell.threshold[0]}" if several else cell.strategy[0], found)
-        for cell, found in results
-        if cell.instance is instance
+        _series(f"{case.strategy[0]}, {case.stopping[0]}" if several else case.strategy[0], found)
+        for case, found in results
+        if case.instance is instance
     )
     smallest = min(results.spec.deltas)
     return Panel(instance.name, smallest, truth.time, tuple(truth.weights), series)
@@ -101,7 +101,7 @@ def _series(label: str, results: Results) -> Series:
     )
 
 
-def page(results: StudyResults) -> str:
+def page(results: StudyResults, about: Mapping[str, Any]) -> str:
     """The whole page."""
     shown = panels(results)
     title = escape(results.spec.name)
@@ -138,14 +138,14 @@ def page(results: StudyResults) -> str:
 <h2>Results</h2><div class="scroll">{html_table(*results.table())}</div>
 <p class="note">{_words(results)}</p>{note}
 <h2>Pictures</h2>{pictures}
-<h2>What was simulated</h2><div class="settings">{_settings(results)}</div>
+<h2>What was simulated</h2><div class="settings">{_settings(about)}</div>
 </body></html>
 """
 
 
 def _words(results: StudyResults) -> str:
     """How to read the table."""
-    proven = {cell.threshold[0]: found.proven for cell, found in results}
+    proven = {case.stopping[0]: found.proven for case, found in results}
     sure = [name for name, good in proven.items() if good]
     unsure = [name for name, good in proven.items() if not good]
     words = "The mean counts undecided runs at the round limit. "
@@ -156,11 +156,9 @@ def _words(results: StudyResults) -> str:
     return escape(words)
 
 
-def _settings(results: StudyResults) -> str:
-    from stopwise.studies.study import describe
-
+def _settings(about: Mapping[str, Any]) -> str:
     rows = []
-    for name, value in describe(results.spec, results.key).items():
+    for name, value in about.items():
         parts = [f"{k}: {_short(v)}" for k, v in value.items()] if isinstance(value, dict) else []
         rows.append([name, "; ".join(parts) or _short(value)])
     return html_table(["", ""], rows)

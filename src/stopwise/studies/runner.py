@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from stopwise.engine.batch import Batch, Failure, run_block
-from stopwise.engine.plan import Plan
-from stopwise.errors import StopwiseError
-from stopwise.studies.spec import Cell, Spec
-from stopwise.studies.store import BadBlock, Store
+from stopwise.core.errors import StopwiseError
+from stopwise.engine.batch import Batch, Failure, Stream, run_block
+from stopwise.engine.design import Design
+from stopwise.studies.blocks import BadBlock, Blocks
+from stopwise.studies.spec import Case, StudySpec
 
 AHEAD = 4  # blocks that wait for each worker, so that none is idle
 UNKNOWN = 64  # workers of an executor that does not say how many it has
 
 
 class Block(NamedTuple):
-    """A range of a cell's repetitions."""
+    """A range of a case's repetitions."""
 
-    cell: Cell
+    case: Case
     number: int
     first: int
     size: int
@@ -31,15 +31,15 @@ class StudyFailed(StopwiseError):
     """A repetition failed; stored blocks are kept."""
 
 
-def blocks(spec: Spec) -> Iterator[Block]:
+def blocks(spec: StudySpec) -> Iterator[Block]:
     """All blocks, in order."""
-    for cell in spec.cells():
+    for case in spec.cases():
         for number, first in enumerate(range(0, spec.repetitions, spec.block)):
-            yield Block(cell, number, first, min(spec.block, spec.repetitions - first))
+            yield Block(case, number, first, min(spec.block, spec.repetitions - first))
 
 
 def missing(
-    spec: Spec, store: Store, shard: tuple[int, int], warn: Callable[[str], None]
+    spec: StudySpec, store: Blocks, shard: tuple[int, int], warn: Callable[[str], None]
 ) -> list[Block]:
     """The shard's blocks that are not stored; damaged ones are named and set aside."""
     found = []
@@ -49,22 +49,22 @@ def missing(
     return found
 
 
-def _stored(store: Store, block: Block, warn: Callable[[str], None]) -> bool:
-    cell, number, first, size = block
-    if not store.done(cell.number, number):
+def _stored(store: Blocks, block: Block, warn: Callable[[str], None]) -> bool:
+    case, number, first, size = block
+    if not store.done(case.number, number):
         return False
     try:
-        store.read(cell.number, number, first, size)
+        store.read(case.number, number, first, size)
     except BadBlock as error:
-        kept = store.set_aside(cell.number, number)
+        kept = store.set_aside(case.number, number)
         warn(f"{error} It is kept as {kept.name} and computed again.")
         return False
     return True
 
 
-def compute(plan: Plan, seed: int, cell: int, first: int, count: int) -> Batch:
+def compute(design: Design, stream: Stream, first: int, count: int) -> Batch:
     """A block, wherever this runs."""
-    return _whole(run_block(plan, seed, cell, first, count, lambda: False))
+    return _whole(run_block(design, stream, first, count, lambda: False))
 
 
 def _whole(found: tuple[Batch, Failure | None]) -> Batch:
@@ -76,9 +76,9 @@ def _whole(found: tuple[Batch, Failure | None]) -> Batch:
 
 
 def run_blocks(
-    spec: Spec,
+    spec: StudySpec,
     todo: Sequence[Block],
-    store: Store,
+    store: Blocks,
     executor: Any,
     workers: int,
     report: Callable[[int], None],
@@ -89,8 +89,8 @@ def run_blocks(
         return _drive(spec, todo, store, executor.submit, width, report)
     stop = threading.Event()
 
-    def here(plan: Plan, seed: int, cell: int, first: int, count: int) -> Batch:
-        return _whole(run_block(plan, seed, cell, first, count, stop.is_set))
+    def here(design: Design, stream: Stream, first: int, count: int) -> Batch:
+        return _whole(run_block(design, stream, first, count, stop.is_set))
 
     with ThreadPoolExecutor(workers) as pool:
         try:
@@ -103,9 +103,9 @@ def run_blocks(
 
 
 def _drive(
-    spec: Spec,
+    spec: StudySpec,
     todo: Sequence[Block],
-    store: Store,
+    store: Blocks,
     submit: Callable[..., Any],
     width: int,
     report: Callable[[int], None],
@@ -114,17 +114,18 @@ def _drive(
     arrived: queue.SimpleQueue[tuple[Block, Any]] = queue.SimpleQueue()
     waiting, stored = iter(todo), 0
     running: dict[int, Any] = {}
-    plans: dict[int, Plan] = {}
+    designs: dict[int, Design] = {}
 
     def send() -> None:
         block = next(waiting, None)
         if block is None:
             return
-        number = block.cell.number
-        if number not in plans:
-            plans.clear()  # cells come one after the other
-            plans[number] = spec.plan(block.cell)
-        future = submit(compute, plans[number], spec.seed, number, block.first, block.size)
+        number = block.case.number
+        if number not in designs:
+            designs.clear()  # cases come one after the other
+            designs[number] = spec.design(block.case)
+        stream = Stream(spec.seed, number)
+        future = submit(compute, designs[number], stream, block.first, block.size)
         running[id(future)] = future
         future.add_done_callback(lambda done, block=block: arrived.put((block, done)))
 
@@ -135,7 +136,7 @@ def _drive(
             block, future = _next(arrived, report, stored)
             running.pop(id(future), None)
             batch = _brought(block, future)
-            store.write(block.cell.number, block.number, batch)
+            store.write(block.case.number, block.number, batch)
             stored += block.size
             report(stored)
             send()
@@ -157,14 +158,14 @@ def _next(arrived: Any, report: Callable[[int], None], stored: int) -> tuple[Blo
 
 
 def _brought(block: Block, future: Any) -> Batch:
-    cell = block.cell
+    case = block.case
     try:
         return future.result()
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        place = f"{cell.instance.name}, {cell.strategy[0]}, {cell.threshold[0]}"
+        place = f"{case.instance.name}, {case.strategy[0]}, {case.stopping[0]}"
         kind = "" if isinstance(error, StudyFailed) else f"{type(error).__name__}: "
         raise StudyFailed(
-            f"cell {cell.number} ({place}), block {block.number}: {kind}{error} Stored blocks are kept."
+            f"case {case.number} ({place}), block {block.number}: {kind}{error} Stored blocks are kept."
         ) from error

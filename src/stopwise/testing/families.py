@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.families.base import (
+from stopwise.families.verbs import (
     convex,
     divergence,
     divergence_curvature,
@@ -130,7 +130,7 @@ def _check_tilt(family: Any, mu: float, means: Sequence[float]) -> None:
 
 
 def _check_log_concave(family: Any, means: Sequence[float]) -> None:
-    """(log V)' falls: then comparing two arms has one stationary point (see shapes/gap.py)."""
+    """(log V)' falls: then comparing two arms has one stationary point (see cells/gap.py)."""
     slopes = [variance_slope(family, mu) / variance(family, mu) for mu in means]
     falls = all(a >= b * (1 - 1e-12) - 1e-12 for a, b in pairwise(slopes))
     assert falls, f"log V of {family} is not concave: {slopes}"

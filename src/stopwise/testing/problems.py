@@ -9,26 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stopwise.checks import Floats
-from stopwise.families.base import divergence
+from stopwise.core.arrays import Floats
+from stopwise.core.data import Data
+from stopwise.core.values import Family, Problem
+from stopwise.families.verbs import divergence, of_arm
+from stopwise.oracles.quantities import correct_answers, cost, oracle, reachable_answers, witness
 from stopwise.oracles.solve import generic_solution, solution, weight_vertices
-from stopwise.problems import base
-from stopwise.quantities import correct_answers, cost, oracle, reachable_answers, witness
+from stopwise.problems import verbs
+from stopwise.testing.guarantees import check_guarantee
 
 RELATIVE = 1e-6
 
 
-def check_problem(problem: Any, family: Any, means: ArrayLike, seed: int = 1) -> None:
+def check_problem(problem: Problem, family: Family, means: ArrayLike, seed: int = 1) -> None:
     """Check costs, values, weights and witnesses of every correct answer at these means."""
     mu = np.asarray(means, dtype=np.float64)
     rng = np.random.default_rng(seed)
-    assert base.rank(problem) >= 1, f"rank of {problem} is {base.rank(problem)}"
-    assert base.events(problem) >= 1, f"events of {problem} is {base.events(problem)}"
+    check_guarantee(problem, family, mu, rng)
     correct = correct_answers(problem, mu)
     assert correct, f"{problem} has no correct answer at {mu.tolist()}"
     for answer in correct:
-        code = base.encode(problem, answer)
-        assert base.decode(problem, code) == answer, f"{answer!r} does not survive its code {code}"
+        code = verbs.encode(problem, answer)
+        assert verbs.decode(problem, code) == answer, f"{answer!r} does not survive its code {code}"
         _check_cost(problem, family, mu, answer, rng)
         _check_solution(problem, family, mu, answer, rng)
     _check_wrong_answers(problem, family, mu, correct)
@@ -46,9 +48,9 @@ def _close(
 def _check_wrong_answers(problem: Any, family: Any, mu: Floats, correct: tuple[Any, ...]) -> None:
     """The means lie in the alternative to a wrong answer: its cost is exactly 0 (first 50 answers)."""
     weights = np.full(mu.size, 1.0 / mu.size)
-    for answer in islice(base.answers(problem), 50):
+    for answer in islice(verbs.answers(problem), 50):
         if answer not in correct:
-            found = cost(problem, weights, mu, answer, family)
+            found = cost(problem, mu, family=family, weights=weights, answer=answer)
             assert found.value == 0.0, f"{answer!r} is wrong, but costs {found.value}"
             assert np.array_equal(found.closest, mu), f"the closest model to {mu} is not itself"
 
@@ -56,30 +58,30 @@ def _check_wrong_answers(problem: Any, family: Any, mu: Floats, correct: tuple[A
 def _check_cost(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:
     """Homogeneous and concave in the weights, with the closest model in the alternative."""
     v, w = rng.dirichlet(np.ones(mu.size)), rng.dirichlet(np.ones(mu.size))
-    at_w, at_v = cost(problem, w, mu, answer, family), cost(problem, v, mu, answer, family)
+    at_w, at_v = (cost(problem, mu, family=family, weights=each, answer=answer) for each in (w, v))
     _close(
         "cost(7 w) and 7 cost(w)",
-        cost(problem, 7 * w, mu, answer, family).value,
+        cost(problem, mu, family=family, weights=7 * w, answer=answer).value,
         7 * at_w.value,
         1e-9,
     )
-    middle = cost(problem, 0.5 * (v + w), mu, answer, family).value
+    middle = cost(problem, mu, family=family, weights=0.5 * (v + w), answer=answer).value
     least = 0.5 * (at_v.value + at_w.value)
     assert middle >= least * (1 - 1e-8) - 1e-14, f"cost is not concave: {middle} < {least}"
     paid = sum(
-        weight * divergence(family, m, x)
-        for weight, m, x in zip(w, mu, at_w.closest, strict=True)
-        if m != x
+        w[k] * divergence(of_arm(family, k), mu[k], x)
+        for k, x in enumerate(at_w.closest)
+        if mu[k] != x
     )
     _close("cost and what the closest model costs", at_w.value, paid, 1e-7)
     if at_w.value > 0.0:
-        again = cost(problem, w, at_w.closest, answer, family).value
+        again = cost(problem, at_w.closest, family=family, weights=w, answer=answer).value
         assert again <= 1e-9 * at_w.value, f"the closest model is not in the alternative: {again}"
 
 
 def _check_solution(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:
     """Special and generic solver agree; weights secure the value; the witness concedes no more."""
-    code = base.encode(problem, answer)
+    code = verbs.encode(problem, answer)
     special, generic = (
         solution(problem, family, mu, code),
         generic_solution(problem, family, mu, code),
@@ -98,40 +100,42 @@ def _check_solution(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any
         assert corner.min() >= 0.0, f"weights are negative: {corner}"
         _close(
             "value and cost at its weights",
-            cost(problem, corner, mu, answer, family).value,
+            cost(problem, mu, family=family, weights=corner, answer=answer).value,
             special.value,
         )
     for _ in range(3):
-        other = cost(problem, rng.dirichlet(np.ones(mu.size)), mu, answer, family).value
+        weights = rng.dirichlet(np.ones(mu.size))
+        other = cost(problem, mu, family=family, weights=weights, answer=answer).value
         assert other <= special.upper * (1 + 1e-9), f"other weights do better: {other}"
     _check_witness(problem, family, mu, answer, special.value)
 
 
 def _check_witness(problem: Any, family: Any, mu: Floats, answer: Any, value: float) -> None:
-    found = witness(problem, mu, answer, family)
+    found = witness(problem, mu, family=family, answer=answer)
     assert len(found.models) <= mu.size, f"{len(found.models)} models for {mu.size} arms"
     assert abs(found.probabilities.sum() - 1.0) <= 1e-9, f"probabilities {found.probabilities}"
     assert found.probabilities.min() >= 0.0, f"probabilities {found.probabilities}"
     assert found.payoffs.max() <= value * (1 + RELATIVE), f"an arm earns {found.payoffs.max()}"
     uniform = np.full(mu.size, 1.0 / mu.size)
     for model in found.models:
-        left = cost(problem, uniform, model, answer, family).value
+        left = cost(problem, model, family=family, weights=uniform, answer=answer).value
         assert left <= 1e-9 * value, f"a witness model is not in the closed alternative: {left}"
 
 
 def _check_oracle(problem: Any, family: Any, mu: Floats) -> None:
     """The oracle's answers have the largest value, and the smallest region reaches them."""
-    found = oracle(problem, mu, family)
+    found = oracle(problem, mu, family=family)
     assert set(found.answers) <= set(found.correct), f"{found.answers} among {found.correct}"
     best = max(each.value for each in found.by_answer.values())
     _close("oracle value and best value", found.value, best)
     if found.value > 0.0:
         counts = np.full(mu.size, 100.0)
         for answer in found.answers:
-            code = base.encode(problem, answer)
-            reach = base.reach(problem, family, counts, mu, code, 1e-9, np.zeros(mu.size))
+            code = verbs.encode(problem, answer)
+            reach = verbs.reach(problem, family, Data(counts, mu), code, 1e-9, np.zeros(mu.size))
             assert reach <= 1e-9, (
                 f"oracle answer {answer!r} counts as {reach} away from its own means"
             )
         if len(found.correct) <= 50:
-            assert set(found.answers) <= set(reachable_answers(problem, counts, mu, 1.0, family))
+            reached = reachable_answers(problem, mu, family=family, counts=counts, level=1.0)
+            assert set(found.answers) <= set(reached)

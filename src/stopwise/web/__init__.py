@@ -1,1 +1,1 @@
-"""The service: campaigns over HTTP, and a page to watch them."""
+"""The service: campaigns over HTTP, and a page that shows them."""

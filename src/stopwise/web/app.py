@@ -3,62 +3,45 @@
 from __future__ import annotations
 
 import json
-import logging
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import generate_latest
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from stopwise import __version__
-from stopwise.campaign.store import Store
-from stopwise.errors import StopwiseError
+from stopwise.campaign.storage.store import Store
+from stopwise.core.errors import StopwiseError
 from stopwise.web import forms, routes
-from stopwise.web.guard import Guard, Rules
-from stopwise.web.house import House
+from stopwise.web.middleware.authentication import Authentication
+from stopwise.web.middleware.body_limit import BodyLimit
+from stopwise.web.middleware.content_type import ContentType
+from stopwise.web.middleware.metrics import Meters, Metrics
+from stopwise.web.middleware.rate_limit import RateLimit
+from stopwise.web.middleware.security_headers import SecurityHeaders
+from stopwise.web.middleware.trusted_host import TrustedHost
+from stopwise.web.service import Service
 from stopwise.web.shortcut import Shortcut
+from stopwise.web.tokens import Tokens
 
 STATIC = Path(__file__).parent / "static"
-log = logging.getLogger("stopwise.web")
 
 
-class Meters:
-    """What Prometheus reads."""
-
-    def __init__(self, house: House) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "stopwise_requests_total", "Requests", ["method", "status"], registry=self.registry
-        )
-        self.seconds = Histogram(
-            "stopwise_request_seconds", "Time to answer", ["method"], registry=self.registry
-        )
-        for name, what, read in (
-            ("stopwise_commits", "Commits of changes", lambda: house.desk.commits),
-            ("stopwise_changes", "Changes of campaigns", lambda: house.desk.changes),
-            ("stopwise_waiting", "Changes that wait", lambda: house.desk.waiting),
-            ("stopwise_listeners", "Open pages", lambda: house.listeners),
-        ):
-            Gauge(name, what, registry=self.registry).set_function(read)
-
-
-def create_app(store: Store, rules: Rules) -> FastAPI:
-    """The service for a store."""
+def create_app(store: Store, hosts: frozenset[str], tokens: Tokens | None = None) -> FastAPI:
+    """The service for a store, under these names; without tokens it is open to all who can reach it."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.house = House(store)
-        app.state.meters = Meters(app.state.house)
+        app.state.service = Service(store)
+        app.state.meters = Meters(app.state.service)
         yield
-        await run_in_threadpool(app.state.house.close)
+        await run_in_threadpool(app.state.service.close)
 
     app = FastAPI(
         title="stopwise",
@@ -75,15 +58,26 @@ def create_app(store: Store, rules: Rules) -> FastAPI:
     app.add_exception_handler(HTTPException, _plain_error)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_own_routes(app, store)
-    app.add_middleware(Shortcut)
-    app.add_middleware(Measured)
-    app.add_middleware(Guard, rules=rules)
+    _add_middleware(app, hosts, tokens)
     return app
+
+
+def _add_middleware(app: FastAPI, hosts: frozenset[str], tokens: Tokens | None) -> None:
+    """The last one added is the first that a request meets."""
+    app.add_middleware(Shortcut)
+    app.add_middleware(Metrics)
+    app.add_middleware(BodyLimit)
+    if tokens is not None:
+        app.add_middleware(Authentication, tokens=tokens)
+    app.add_middleware(RateLimit)
+    app.add_middleware(ContentType)
+    app.add_middleware(TrustedHost, hosts=hosts)
+    app.add_middleware(SecurityHeaders)
 
 
 def contract() -> str:
     """The OpenAPI file, as it is published with the documentation."""
-    found = create_app(Store("memory:"), Rules(frozenset(), None)).openapi()
+    found = create_app(Store("memory:"), frozenset()).openapi()
     return json.dumps(found, indent=1) + "\n"
 
 
@@ -107,38 +101,6 @@ def _add_own_routes(app: FastAPI, store: Store) -> None:
     async def metrics(request: Request) -> Response:
         text = generate_latest(request.app.state.meters.registry)
         return Response(text, media_type="text/plain; version=0.0.4")
-
-
-class Measured:
-    """Counts, times and logs what passes."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on; its time ends when the answer begins."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        start = time.perf_counter()
-
-        async def send_measured(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                took, method = time.perf_counter() - start, scope["method"]
-                meters: Meters = scope["app"].state.meters
-                meters.requests.labels(method, str(message["status"])).inc()
-                meters.seconds.labels(method).observe(took)
-                if log.isEnabledFor(logging.INFO):
-                    line = {
-                        "method": method,
-                        "path": scope["path"],
-                        "status": message["status"],
-                        "ms": round(1000 * took, 2),
-                    }
-                    log.info(json.dumps(line))
-            await send(message)
-
-        await self._app(scope, receive, send_measured)
 
 
 def _not_valid(_: Request, error: Exception) -> Response:

@@ -1,7 +1,7 @@
 """Server-sent events: one ring of messages for all listeners of a campaign, each with its own place.
 
 Nothing is kept for a listener but the number of the last event it has seen, so slow ones cost nothing:
-who falls out of the ring is told to load the page anew.
+a client that falls behind is told to reload.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from stopwise.campaign.events import Event
-from stopwise.errors import StopwiseError
-from stopwise.web.watch import Watch
+from stopwise.core.errors import StopwiseError
+from stopwise.web.dashboard import Dashboard
 
 TICK = 0.5  # seconds between looks for new events
 RING = 256  # messages that are kept
@@ -27,8 +27,8 @@ SILENCE = 15.0  # seconds after which a listener hears that the line is alive
 class Feed:
     """What happens in one campaign, for any number of listeners."""
 
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
+    def __init__(self, dashboard: Dashboard) -> None:
+        self.dashboard = dashboard
         self.listeners = 0
         self._ring: deque[tuple[int, int, bytes]] = deque(maxlen=RING)  # after, up to, message
         self._news = asyncio.Event()
@@ -38,12 +38,12 @@ class Feed:
         """Messages from the event after ``seen`` on (None: from now on)."""
         self.listeners += 1
         if self._task is None or self._task.done():
-            await run_in_threadpool(self.watch.update)
+            await run_in_threadpool(self.dashboard.update)
             self._task = asyncio.create_task(self._look())
-        place = self.watch.last if seen is None else seen
+        place = self.dashboard.last if seen is None else seen
         try:
             yield b"retry: 1000\n\n"
-            missed = await run_in_threadpool(self.watch.campaign.events, place, MOST + 1)
+            missed = await run_in_threadpool(self.dashboard.campaign.events, place, MOST + 1)
             if 0 < len(missed) <= MOST:
                 place = missed[-1].number
                 yield _change(missed, place)
@@ -52,8 +52,8 @@ class Feed:
                     if after <= place < upto:
                         place = upto
                         yield message
-                if place < self.watch.last and not self._reaches(place):
-                    place = self.watch.last
+                if place < self.dashboard.last and not self._reaches(place):
+                    place = self.dashboard.last
                     yield _message("reset", place, {"last": place})
                 if not await self._wait():
                     yield b": still here\n\n"
@@ -74,15 +74,15 @@ class Feed:
     async def _look(self) -> None:
         """While somebody listens, look for new events."""
         while self.listeners:
-            before = self.watch.last
+            before = self.dashboard.last
             try:
-                fresh = await run_in_threadpool(self.watch.update)
+                fresh = await run_in_threadpool(self.dashboard.update)
             except StopwiseError:  # the store is away: try again
                 await asyncio.sleep(4 * TICK)
                 continue
             if fresh:
-                message = _change(fresh, self.watch.last)
-                self._ring.append((before, self.watch.last, message))
+                message = _change(fresh, self.dashboard.last)
+                self._ring.append((before, self.dashboard.last, message))
                 self._news.set()
                 self._news = asyncio.Event()
             await asyncio.sleep(TICK)

@@ -105,7 +105,7 @@ class TellOut(BaseModel):
 
 
 class Done(BaseModel):
-    """Whether the sample was still under way."""
+    """Whether the sample was still in flight."""
 
     done: bool
 
@@ -129,7 +129,7 @@ class Brief(BaseModel):
     name: str
     state: str
     samples: int
-    pending: int
+    in_flight: int
     evidence: float | None
     threshold: float | None
     leading: str | None

@@ -13,9 +13,9 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from stopwise.campaign import (
+from stopwise.campaign.campaign import Campaign
+from stopwise.campaign.errors import (
     BudgetSpent,
-    Campaign,
     CampaignDecided,
     CampaignExists,
     Conflict,
@@ -25,9 +25,9 @@ from stopwise.campaign import (
     UnknownToken,
 )
 from stopwise.campaign.schema import schema as campaign_schema
-from stopwise.errors import BadArgument, StopwiseError
+from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.web import forms
-from stopwise.web.house import House
+from stopwise.web.service import Service
 
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (UnknownCampaign, 404),
@@ -70,17 +70,17 @@ def not_valid(errors: Iterable[tuple[Sequence[Any], str]]) -> Response:
     return JSONResponse(found.model_dump(), 422)
 
 
-def _house(request: Request) -> House:
-    house: House = request.app.state.house
-    return house
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
 
 
 async def _change(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
-    return await asyncio.wrap_future(_house(request).desk.submit(name, work))
+    return await asyncio.wrap_future(_service(request).writer.submit(name, work))
 
 
 async def _read(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
-    store = _house(request).store
+    store = _service(request).store
     return await run_in_threadpool(lambda: work(Campaign.open(name, store)))
 
 
@@ -93,14 +93,14 @@ async def schema() -> dict[str, Any]:
 @router.get("/campaigns")
 async def campaigns(request: Request) -> list[forms.Brief]:
     """All campaigns at a glance."""
-    found: list[forms.Brief] = await run_in_threadpool(_house(request).glance)
+    found: list[forms.Brief] = await run_in_threadpool(_service(request).glance)
     return found
 
 
 @router.post("/campaigns", status_code=201)
 async def create(request: Request, form: forms.NewCampaign) -> dict[str, str]:
     """Create a campaign; the same again is fine."""
-    store = _house(request).store
+    store = _service(request).store
     made = await run_in_threadpool(lambda: Campaign.create(form.spec, store, form.name))
     return {"name": made.name, "hash": made.spec.key}
 
@@ -223,8 +223,8 @@ async def export(request: Request, name: str, kind: str = "csv") -> Response:
 @router.get("/campaigns/{name}/page", response_model=dict[str, Any])
 async def page(request: Request, name: str) -> Response:
     """Everything that the page shows, with at most 500 points a series."""
-    house = _house(request)
-    found = house.fresh_page(name) or await run_in_threadpool(house.page, name)
+    service = _service(request)
+    found = service.fresh_page(name) or await run_in_threadpool(service.page, name)
     return Response(found, media_type="application/json")
 
 
@@ -233,7 +233,7 @@ async def stream(
     request: Request, name: str, last_event_id: Annotated[str | None, Header()] = None
 ) -> StreamingResponse:
     """Server-sent events: what is new, from Last-Event-ID on."""
-    feed = await run_in_threadpool(_house(request).feed, name)
+    feed = await run_in_threadpool(_service(request).feed, name)
     text = last_event_id or ""
     seen = int(text) if text.isdecimal() and len(text) < 16 else None
     return StreamingResponse(feed.listen(seen), media_type="text/event-stream")

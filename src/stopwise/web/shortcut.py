@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stopwise.errors import StopwiseError
+from stopwise.core.errors import StopwiseError
 from stopwise.web import forms, routes
 
 PATH = re.compile(r"/api/campaigns/([^/]+)/(ask|tell|tells|page)")

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from stopwise.campaign.store import Store
-from stopwise.errors import BadArgument
+from stopwise.campaign.storage.store import Store
+from stopwise.core.errors import BadArgument
 
 ROLES = ("read", "work", "admin")  # each may do what those before it may
 LONGEST_NAME = 100

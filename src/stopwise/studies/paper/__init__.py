@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from stopwise import checks
-from stopwise.errors import BadArgument
-from stopwise.studies.paper.common import Claim, Number, Progress, Reproduction, Setting, write
+from stopwise.core import checks
+from stopwise.core.errors import BadArgument
+from stopwise.studies.paper.common import Claim, Number, Order, Progress, Reproduction, write
 
 NAMES = ("table1", "figure1", "figure2", "figure3", "figure4", "figure5")
 SEED = 2019
@@ -43,7 +43,7 @@ def reproduce(
     seed = checks.whole("seed", seed, least=0)
     if workers is not None:
         workers = checks.whole("workers", workers, least=1)
-    setting = Setting(_folder(out, name), runs, seed, workers, full, progress)
+    setting = Order(_folder(out, name), runs, seed, workers, full, progress)
     return write(name, experiment.TITLE, setting, experiment.make(setting))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import stopwise as sw
-from stopwise.checks import Floats
-from stopwise.errors import BadArgument, StopwiseError
-from stopwise.results import Results, load
+from stopwise.core.arrays import Floats
+from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.core.optional import load
+from stopwise.studies.amounts import plain
+from stopwise.studies.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +28,7 @@ Progress = bool | Callable[[int], None] | None
 Columns = Mapping[str, Any]
 
 
-class Setting(NamedTuple):
+class Order(NamedTuple):
     """How an experiment is to be run, and where its files go."""
 
     folder: Path
@@ -118,18 +120,14 @@ class Reproduction:
             "versions": versions(),
             "numbers": {
                 each.name: {
-                    "value": _plain(each.value),
-                    "standard_error": _plain(each.standard_error),
+                    "value": plain(each.value),
+                    "standard_error": plain(each.standard_error),
                 }
                 for each in self.numbers
             },
             "comparison": [{**claim._asdict(), "verdict": claim.verdict} for claim in self.claims],
             "notes": list(self.notes),
         }
-
-
-def _plain(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def versions() -> dict[str, str]:
@@ -142,45 +140,43 @@ def versions() -> dict[str, str]:
 
 
 def simulated(
-    out: Path,
+    setting: Order,
     key: str,
-    problem: Any,
-    strategy: Any,
+    problem: sw.Problem,
     means: ArrayLike,
-    family: Any,
-    delta: float | Sequence[float],
-    threshold: Any,
+    *,
+    family: sw.Family,
+    strategy: sw.Strategy,
+    stopping: sw.StoppingRule,
+    delta: float,
     repetitions: int,
-    seed: int,
     max_rounds: int,
-    workers: int | None,
-    progress: Progress,
 ) -> Results:
-    """All runs of one strategy, stored in blocks below ``out``: if interrupted, it goes on there."""
+    """All runs of one strategy, stored in blocks in the folder: if interrupted, it goes on there."""
     study = sw.Study(
         problem,
         means,
-        family,
-        strategy,
-        threshold,
-        delta,
-        repetitions,
-        seed,
-        max_rounds,
+        family=family,
+        strategies=strategy,
+        stopping=stopping,
+        deltas=delta,
+        repetitions=repetitions,
+        seed=setting.seed,
+        max_rounds=max_rounds,
         name=key,
-        folder=out / "blocks",
+        folder=setting.folder / "blocks",
     )
-    status = study.run(workers, progress=progress)
+    status = study.run(setting.workers, progress=setting.progress)
     if status.interrupted:
         raise StopwiseError(
-            f"{out.name}: interrupted after {status.done} of {repetitions} runs of {key!r}; "
+            f"{setting.folder.name}: interrupted after {status.done} of {repetitions} runs of {key!r}; "
             "the same command goes on from there."
         )
     ((_, found),) = study.collect()
     return found
 
 
-def write(name: str, title: str, setting: Setting, made: Made) -> Reproduction:
+def write(name: str, title: str, setting: Order, made: Made) -> Reproduction:
     """Pictures, data and summary.json in the setting's folder; the summary comes last."""
     from stopwise.studies import look
 

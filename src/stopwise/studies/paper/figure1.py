@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import stopwise as sw
-from stopwise.checks import Floats
-from stopwise.engine.plan import region_level
-from stopwise.problems.base import Answer
+from stopwise.core.arrays import Floats
+from stopwise.engine.region import region_level
+from stopwise.problems.verbs import Answer
 from stopwise.sampling.sticky import STEPS
-from stopwise.simulation import Run, RunTrace
 from stopwise.studies import look
-from stopwise.studies.paper.common import Claim, Made, Number, Setting
+from stopwise.studies.paper.common import Claim, Made, Number, Order
 from stopwise.studies.paper.regions import (
     SHADES,
     Answers,
@@ -22,6 +21,7 @@ from stopwise.studies.paper.regions import (
     draw_regions,
     map_regions,
 )
+from stopwise.studies.simulation import Run, RunTrace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 TITLE = "Figure 1: the two ideas of Sticky Track-and-Stop"
 DEFAULT = FULL = 0  # one run
-PROBLEM, FAMILY = sw.AnyLowArm(2, 0.6), sw.Gaussian()
-MEANS, LOG, ORDER = (0.4, 0.5), 60.0, ("none", 0, 1)
+GAMMA = 0.45
+PROBLEM, FAMILY = sw.AnyLowArm(2, GAMMA), sw.Gaussian()
+# Both means are above gamma, so that both arms are sampled and no region is a long strip; the correct
+# answer comes last in the order, so that another one is pursued at first.
+MEANS, LOG, ORDER = (0.6, 0.63), 60.0, (0, 1, "none")
 EDGES = (0.0, 1.0)
 CORNERS: dict[Answers, tuple[float, float]] = {  # where names do not touch the regions' edges
     (0,): (0.04, 0.96),
@@ -50,16 +53,16 @@ class Measured(NamedTuple):
     oracle: Regions
 
 
-def measure(setting: Setting, coarse: int = 24, doublings: int = 3) -> Measured:
+def measure(setting: Order, coarse: int = 24, doublings: int = 3) -> Measured:
     """One run with its trace; both maps."""
     strategy = sw.StickyTrackAndStop("C", order=ORDER)
     run = sw.run(
         PROBLEM,
-        strategy,
         MEANS,
-        FAMILY,
-        math.exp(-LOG),
-        sw.Stylized(),
+        family=FAMILY,
+        strategy=strategy,
+        stopping=sw.Stylized(),
+        delta=math.exp(-LOG),
         seed=setting.seed,
         trace=True,
     )
@@ -67,7 +70,9 @@ def measure(setting: Setting, coarse: int = 24, doublings: int = 3) -> Measured:
     correct = map_regions(
         lambda x, y: sw.correct_answers(PROBLEM, [x, y]), *EDGES, coarse, doublings
     )
-    oracle = map_regions(lambda x, y: sw.oracle(PROBLEM, [x, y]).answers, *EDGES, coarse, doublings)
+    oracle = map_regions(
+        lambda x, y: sw.oracle(PROBLEM, [x, y], family=FAMILY).answers, *EDGES, coarse, doublings
+    )
     return Measured(run, run.trace, correct, oracle)
 
 
@@ -95,21 +100,21 @@ def moment(trace: RunTrace, rounds: int) -> Moment:
     estimate = np.array([samples[arms == k].mean() for k in range(2)])
     log_f = region_level(sw.Stylized(), 2, FAMILY)
     level = log_f(2.0 ** (math.ceil(STEPS * math.log2(rounds)) / STEPS))  # as the strategy rounds t
-    reachable = sw.reachable_answers(PROBLEM, counts, estimate, level, FAMILY)
+    reachable = sw.reachable_answers(PROBLEM, estimate, family=FAMILY, counts=counts, level=level)
     in_order = tuple(sorted(reachable, key=ORDER.index))
     pursued = trace.pursued[min(rounds, len(trace) - 1)]  # entry t was chosen after t rounds
     return Moment(
-        rounds, counts, estimate, float(trace.threshold[rounds - 1]), level, in_order, pursued
+        rounds, counts, estimate, float(trace.level[rounds - 1]), level, in_order, pursued
     )
 
 
 def info(measured: Measured) -> tuple[Moment, ...]:
-    """Three moments: "none" is in reach; no longer; and the last one, when the run stops."""
+    """Three moments: an earlier answer is in reach; no longer; and the last one, when the run stops."""
     trace, last = measured.trace, len(measured.trace)
-    chased = [t for t in range(2, last) if trace.pursued[t] == "none"]
-    turn = chased[-1] if chased else last // 2
+    others = [t for t in range(2, last) if trace.pursued[t] != trace.pursued[-1]]
+    turn = others[-1] if others else last // 2
     early = max(turn // 2, 3)
-    return tuple(moment(trace, rounds) for rounds in (early, (turn + last) // 2, last))
+    return tuple(moment(trace, rounds) for rounds in (early, (3 * turn + last) // 4, last))
 
 
 def disagreements(trace: RunTrace) -> tuple[int, int]:
@@ -121,7 +126,7 @@ def disagreements(trace: RunTrace) -> tuple[int, int]:
 
 def excludes(at: Moment) -> tuple[Answer, ...]:
     """The answers whose alternative D_t excludes: with one of them the run may stop."""
-    evidence = sw.evidence(PROBLEM, at.counts, at.estimate, FAMILY)
+    evidence = sw.evidence(PROBLEM, at.estimate, family=FAMILY, counts=at.counts)
     return tuple(answer for answer, value in evidence.items() if value >= at.stopping)
 
 
@@ -139,9 +144,9 @@ def claims(measured: Measured, moments: tuple[Moment, ...], wrong: int, looked: 
         ),
         Claim(
             "pursue the first answer in reach of C_t",
-            "none < 1 < 2",
-            f"{looked - wrong} of {looked} rounds; in reach first {_name(first.reachable)}, "
-            f"then {_name(middle.reachable)}",
+            "the first in a fixed order, there none < 1 < 2",
+            f"{looked - wrong} of {looked} rounds, order {_name(ORDER, ' < ')}; "
+            f"in reach first {_name(first.reachable)}, then {_name(middle.reachable)}",
             wrong == 0,
         ),
         Claim(
@@ -159,8 +164,8 @@ def claims(measured: Measured, moments: tuple[Moment, ...], wrong: int, looked: 
     ]
 
 
-def _name(answers: Answers) -> str:
-    return ", ".join("none" if each == "none" else str(int(str(each)) + 1) for each in answers)
+def _name(answers: Answers, between: str = ", ") -> str:
+    return between.join("none" if each == "none" else str(int(str(each)) + 1) for each in answers)
 
 
 @look.looked
@@ -201,11 +206,12 @@ def _draw_panel(
         )
     axes.plot(x, y, "o", color=look.INK, markersize=6, markeredgecolor="white", zorder=7)
     axes.annotate("μ̂", (x, y), xytext=(6, -13), textcoords="offset points", zorder=7)
-    axes.set(xticks=[0, 0.6, 1], yticks=[0, 0.6, 1])
-    axes.set_xticklabels(["0", "\N{GREEK SMALL LETTER GAMMA} = 0.6", "1"])
+    axes.set(xticks=[0, GAMMA, 1], yticks=[0, GAMMA, 1])
+    axes.set_xticklabels(["0", f"\N{GREEK SMALL LETTER GAMMA} = {GAMMA:g}", "1"])
+    axes.set_yticklabels(["0", f"{GAMMA:g}", "1"])
 
 
-def make(setting: Setting) -> Made:
+def make(setting: Order) -> Made:
     """Run, compare and draw."""
     measured = measure(setting)
     moments = info(measured)
@@ -215,7 +221,7 @@ def make(setting: Setting) -> Made:
         "means": list(MEANS),
         "family": repr(FAMILY),
         "delta": f"e^-{LOG:g}",
-        "threshold": repr(sw.Stylized()),
+        "stopping": repr(sw.Stylized()),
         "strategy": repr(measured.run.strategy),
         "moments": [each.rounds for each in moments],
     }
@@ -236,7 +242,7 @@ def make(setting: Setting) -> Made:
         "sample": trace.samples,
         "pursued": [_name((answer,)) for answer in trace.pursued],
         "evidence": trace.evidence,
-        "threshold": trace.threshold,
+        "level": trace.level,
     }
     found = claims(measured, moments, wrong, looked)
     return Made(parameters, numbers, found, notes, {"run": table}, draw(measured, moments))

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stopwise as sw
-from stopwise.checks import Floats
-from stopwise.quantities import Bound, Oracle
-from stopwise.results import Results
+from stopwise.core.arrays import Floats
+from stopwise.oracles.values import Bound, Oracle
 from stopwise.studies import look
 from stopwise.studies.paper.common import (
     Claim,
     Made,
     Number,
-    Setting,
+    Order,
     mean_of,
     nearest_distance,
     scaled,
@@ -25,6 +24,7 @@ from stopwise.studies.paper.common import (
     short,
     simulated,
 )
+from stopwise.studies.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 TITLE = "Figure 2: Track-and-Stop fails where several answers are correct"
 DEFAULT, FULL = 10_000, 500_000
 ARMS, MEAN, OWN, LOG = 10, -0.1, 0.8, 80.0
+FAMILY = sw.Gaussian()
 STRATEGIES: dict[str, Any] = {
     "Track-and-Stop": sw.TrackAndStop("C"),
     "Sticky Track-and-Stop": sw.StickyTrackAndStop("C"),
@@ -65,29 +66,26 @@ class Measured(NamedTuple):
     bound: Bound
 
 
-def measure(setting: Setting, nodes: int = 300) -> Measured:
+def measure(setting: Order, nodes: int = 300) -> Measured:
     """Both strategies on the same instance; ``nodes`` is how long Theorem 5's bound is improved."""
     problem, means = instance()
     runs = {
         name: simulated(
-            setting.folder,
+            setting,
             name,
             problem,
-            strategy,
             means,
-            sw.Gaussian(),
-            math.exp(-LOG),
-            sw.Stylized(),
-            setting.repetitions,
-            setting.seed,
-            1_000_000,
-            setting.workers,
-            setting.progress,
+            family=FAMILY,
+            strategy=strategy,
+            stopping=sw.Stylized(),
+            delta=math.exp(-LOG),
+            repetitions=setting.repetitions,
+            max_rounds=1_000_000,
         )
         for name, strategy in STRATEGIES.items()
     }
-    bound = sw.track_and_stop_bound(problem, means, nodes=nodes)
-    return Measured(runs, sw.oracle(problem, means), bound)
+    bound = sw.track_and_stop_bound(problem, means, family=FAMILY, nodes=nodes)
+    return Measured(runs, sw.oracle(problem, means, family=FAMILY), bound)
 
 
 class Histogram(NamedTuple):
@@ -257,7 +255,7 @@ def _draw_distances(axes: Axes, shown: Info) -> None:
     axes.legend(loc="upper right")
 
 
-def make(setting: Setting) -> Made:
+def make(setting: Order) -> Made:
     """Measure, compare and draw."""
     measured = measure(setting)
     shown = info(measured)
@@ -266,9 +264,9 @@ def make(setting: Setting) -> Made:
     parameters = {
         "problem": repr(problem),
         "means": means.tolist(),
-        "family": repr(sw.Gaussian()),
+        "family": repr(FAMILY),
         "delta": f"e^-{LOG:g}",
-        "threshold": repr(sw.Stylized()),
+        "stopping": repr(sw.Stylized()),
         "strategies": {name: repr(each) for name, each in STRATEGIES.items()},
         "repetitions": setting.repetitions,
     }

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import stopwise as sw
-from stopwise.checks import Floats
-from stopwise.problems.base import Answer
+from stopwise.core.arrays import Floats
+from stopwise.problems.verbs import Answer
 from stopwise.studies import look
 from stopwise.studies.paper import printed
-from stopwise.studies.paper.common import Claim, Made, Number, Setting
+from stopwise.studies.paper.common import Claim, Made, Number, Order
 from stopwise.studies.paper.regions import (
     SHADES,
     Answers,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TITLE = "Figure 3: the any half-space problem"
 DEFAULT = FULL = 0  # nothing is random
+FAMILY = sw.Gaussian()
 EDGES = (-2.0, 1.0)
 DRAWN: tuple[Answer, ...] = tuple(answer for answer, _ in printed.CONES)
 
@@ -52,11 +53,14 @@ def measure(coarse: int = 24, doublings: int = 3) -> Measured:
     """Oracle answers on a grid and at the two points."""
     problem = sw.AnyHalfSpace(normals())
     regions = map_regions(
-        lambda x, y: sw.oracle(problem, [x, y]).answers, *EDGES, coarse, doublings
+        lambda x, y: sw.oracle(problem, [x, y], family=FAMILY).answers, *EDGES, coarse, doublings
     )
-    truth = sw.oracle(problem, printed.TRUTH)
+    truth = sw.oracle(problem, printed.TRUTH, family=FAMILY)
     return Measured(
-        regions, truth.answers, sw.oracle(problem, printed.ESTIMATE).answers, truth.value
+        regions,
+        truth.answers,
+        sw.oracle(problem, printed.ESTIMATE, family=FAMILY).answers,
+        truth.value,
     )
 
 
@@ -85,7 +89,7 @@ def first_is_best(share: float, mean: float) -> bool:
     problem = sw.AnyHalfSpace([[share, 1.0 - share], [1.0 - share, share]])
     chosen = []
     for shift in (0.01, -0.01):
-        (answer,) = sw.oracle(problem, [mean + shift, mean - shift]).answers
+        (answer,) = sw.oracle(problem, [mean + shift, mean - shift], family=FAMILY).answers
         pair: Any = answer
         chosen.append(pair[0])
     return chosen == [0, 1]
@@ -169,13 +173,13 @@ def draw(measured: Measured) -> Figure:
     return figure
 
 
-def make(setting: Setting) -> Made:
+def make(setting: Order) -> Made:
     """Compute, compare and draw."""
     measured = measure()
     shown = info(measured)
     parameters = {
         "problem": repr(sw.AnyHalfSpace(normals())),
-        "family": repr(sw.Gaussian()),
+        "family": repr(FAMILY),
         "truth": list(printed.TRUTH),
         "estimate": list(printed.ESTIMATE),
     }

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import stopwise as sw
-from stopwise.checks import Floats
+from stopwise.core.arrays import Floats
 from stopwise.studies import look
-from stopwise.studies.paper.common import Claim, Made, Number, Setting, share_of, simulated
+from stopwise.studies.paper.common import Claim, Made, Number, Order, share_of, simulated
 from stopwise.studies.paper.tiny import stylized_at
 
 if TYPE_CHECKING:
@@ -36,27 +36,24 @@ def times(last: int = LAST) -> tuple[int, ...]:
 Shares = dict[tuple[float, int], Floats]  # at (mu_0, t): N_{t,1}/t of each run
 
 
-def measure(setting: Setting, last: int = LAST) -> Shares:
+def measure(setting: Order, last: int = LAST) -> Shares:
     """The same runs up to each time: a longer run begins as the shorter one."""
     problem = sw.AnyHalfSpace([[SHARE, 1.0 - SHARE], [1.0 - SHARE, SHARE]])
-    threshold, delta = stylized_at([NEVER])
+    rule, delta = stylized_at([NEVER])
     found: Shares = {}
     for mean in MEANS:
         for rounds in times(last):
             runs = simulated(
-                setting.folder,
+                setting,
                 f"mean {mean:g}, round {rounds}",
                 problem,
-                sw.TrackAndStop("C"),
                 [mean, mean],
-                sw.Gaussian(),
-                delta[0],
-                threshold,
-                setting.repetitions,
-                setting.seed,
-                rounds,
-                setting.workers,
-                setting.progress,
+                family=sw.Gaussian(),
+                strategy=sw.TrackAndStop("C"),
+                stopping=rule,
+                delta=delta[0],
+                repetitions=setting.repetitions,
+                max_rounds=rounds,
             )
             found[mean, rounds] = runs.counts[:, 0] / rounds
     return found
@@ -221,7 +218,7 @@ def _draw_courses(axes: Axes, shown: Info) -> None:
     axes.legend(loc="lower left")
 
 
-def make(setting: Setting) -> Made:
+def make(setting: Order) -> Made:
     """Measure, compare and draw."""
     measured = measure(setting)
     shown = info(measured)

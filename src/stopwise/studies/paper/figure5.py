@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stopwise as sw
-from stopwise.checks import Floats
-from stopwise.quantities import Oracle
-from stopwise.results import Results
+from stopwise.core.arrays import Floats
+from stopwise.oracles.values import Oracle
 from stopwise.studies import look
 from stopwise.studies.paper.common import (
     Claim,
     Made,
     Number,
-    Setting,
+    Order,
     mean_of,
     scaled,
     simulated,
 )
 from stopwise.studies.paper.tiny import stylized_at
+from stopwise.studies.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,10 +33,7 @@ DEFAULT = FULL = 10_000
 SHARE, MEAN, FAMILY = 0.1, 0.2, sw.Gaussian(0.25)
 MEANS = (-MEAN, -MEAN, -MEAN)
 LOGS = (60.0, 600.0, 6000.0)  # log 1/delta; the first one is the paper's
-BOTH, EITHER = (
-    "both",
-    "either",
-)  # "is mu.u_m >= 0 for both m?", and "for any m?", as the paper has it
+BOTH, EITHER = "both", "either"  # "is mu.u_m >= 0 for both m?"; "for any m?", as the paper has it
 D, C, FIXED = "D-tracking", "C-tracking", "fixed weights"
 
 # of log 1/delta: every how many repetitions are run, by default and in full. A round of ``either``
@@ -61,7 +58,7 @@ def strategies(oracle: Oracle) -> dict[str, Any]:
     return {D: sw.TrackAndStop("D"), C: sw.TrackAndStop("C"), FIXED: fixed}
 
 
-class Cell(NamedTuple):
+class Case(NamedTuple):
     """One reading, strategy and delta."""
 
     reading: str
@@ -70,34 +67,33 @@ class Cell(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Runs of every cell, and the oracle of each reading."""
+    """Runs of every case, and the oracle of each reading."""
 
-    runs: dict[Cell, Results]
+    runs: dict[Case, Results]
     oracles: dict[str, Oracle]
 
 
-def measure(setting: Setting, thinning: Mapping[str, Thinning] | None = None) -> Measured:
-    """All cells; a smaller delta gets fewer runs."""
-    threshold, deltas = stylized_at(LOGS)
-    runs: dict[Cell, Results] = {}
-    oracles = {reading: sw.oracle(problem(reading), MEANS, FAMILY) for reading in (BOTH, EITHER)}
+def measure(setting: Order, thinning: Mapping[str, Thinning] | None = None) -> Measured:
+    """All cases; a smaller delta gets fewer runs."""
+    rule, deltas = stylized_at(LOGS)
+    runs: dict[Case, Results] = {}
+    oracles = {
+        reading: sw.oracle(problem(reading), MEANS, family=FAMILY) for reading in (BOTH, EITHER)
+    }
     for reading, logs in (thinning or THINNING).items():
         for name, strategy in strategies(oracles[reading]).items():
             for log, every in logs.items():
-                runs[Cell(reading, name, log)] = simulated(
-                    setting.folder,
+                runs[Case(reading, name, log)] = simulated(
+                    setting,
                     f"{reading}, {name}, {log:g}",
                     problem(reading),
-                    strategy,
                     MEANS,
-                    FAMILY,
-                    deltas[LOGS.index(log)],
-                    threshold,
-                    max(setting.repetitions // every[setting.full], 2),
-                    setting.seed,
-                    10_000_000,
-                    setting.workers,
-                    setting.progress,
+                    family=FAMILY,
+                    strategy=strategy,
+                    stopping=rule,
+                    delta=deltas[LOGS.index(log)],
+                    repetitions=max(setting.repetitions // every[setting.full], 2),
+                    max_rounds=10_000_000,
                 )
     return Measured(runs, oracles)
 
@@ -118,43 +114,43 @@ class Info(NamedTuple):
     lines: tuple[Line, ...]
     lower: float  # T* log 1/delta at the paper's delta
 
-    def ratio(self, cell: Cell) -> Number | None:
-        """A cell's ratio, if it was measured."""
+    def ratio(self, case: Case) -> Number | None:
+        """A case's ratio, if it was measured."""
         for line in self.lines:
-            if (line.reading, line.strategy) == cell[:2] and cell.log in line.logs:
-                return line.ratios[line.logs.index(cell.log)]
+            if (line.reading, line.strategy) == case[:2] and case.log in line.logs:
+                return line.ratios[line.logs.index(case.log)]
         return None
 
 
 def info(measured: Measured) -> Info:
     """Histograms at the paper's delta, ratios at all."""
     lines = []
-    for reading, strategy in dict.fromkeys(cell[:2] for cell in measured.runs):
+    for reading, strategy in dict.fromkeys(case[:2] for case in measured.runs):
         logs = tuple(c.log for c in measured.runs if c[:2] == (reading, strategy))
         time = measured.oracles[reading].time
         ratios = tuple(
             scaled(
                 f"ratio of {strategy} at e^-{log:g} ({reading})",
-                mean_of("", measured.runs[Cell(reading, strategy, log)].stopping_times),
+                mean_of("", measured.runs[Case(reading, strategy, log)].stopping_times),
                 1.0 / (time * log),
             )
             for log in logs
         )
         lines.append(Line(reading, strategy, logs, ratios))
     times = {
-        cell.strategy: runs.stopping_times
-        for cell, runs in measured.runs.items()
-        if (cell.reading, cell.log) == (BOTH, LOGS[0])
+        case.strategy: runs.stopping_times
+        for case, runs in measured.runs.items()
+        if (case.reading, case.log) == (BOTH, LOGS[0])
     }
     return Info(times, tuple(lines), measured.oracles[BOTH].time * LOGS[0])
 
 
 def first_shares(measured: Measured) -> dict[str, Number]:
     """The first arm's share at the smallest delta: 1/2 in all oracle weights."""
-    log = max(cell.log for cell in measured.runs if cell.reading == BOTH)
+    log = max(case.log for case in measured.runs if case.reading == BOTH)
     found = {}
     for name in (D, C, FIXED):
-        counts: Floats = measured.runs[Cell(BOTH, name, log)].counts
+        counts: Floats = measured.runs[Case(BOTH, name, log)].counts
         label = f"share of arm 1, {name} at e^-{log:g}"
         found[name] = mean_of(label, counts[:, 0] / counts.sum(axis=1))
     return found
@@ -162,7 +158,7 @@ def first_shares(measured: Measured) -> dict[str, Number]:
 
 def slower(measured: Measured, log: float) -> Number:
     """D-tracking's ratio less that of fixed weights, run by run: they have the same seeds."""
-    one, other = (measured.runs[Cell(BOTH, name, log)].stopping_times for name in (D, FIXED))
+    one, other = (measured.runs[Case(BOTH, name, log)].stopping_times for name in (D, FIXED))
     name = f"ratio of D-tracking less that of fixed weights at e^-{log:g}"
     return scaled(name, mean_of("", one - other), 1.0 / (measured.oracles[BOTH].time * log))
 
@@ -171,9 +167,9 @@ def claims(measured: Measured, shown: Info) -> list[Claim]:
     """The appendix's formulas and its experiment."""
     found = _formulas(measured)
     for log in THINNING[BOTH]:
-        if Cell(BOTH, D, log) in measured.runs:
+        if Case(BOTH, D, log) in measured.runs:
             gap = slower(measured, log)
-            ratios = [shown.ratio(Cell(BOTH, name, log)) for name in (D, C, FIXED)]
+            ratios = [shown.ratio(Case(BOTH, name, log)) for name in (D, C, FIXED)]
             found.append(
                 Claim(
                     f"D-tracking is slower, δ = e^-{log:g}",
@@ -217,7 +213,7 @@ def _formulas(measured: Measured) -> list[Claim]:
 def _union_claim(shown: Info) -> Claim:
     logs = [line.logs for line in shown.lines if line.reading == EITHER]
     log = max(logs[0]) if logs else LOGS[0]
-    ratios = [shown.ratio(Cell(EITHER, name, log)) for name in (D, C, FIXED)]
+    ratios = [shown.ratio(Case(EITHER, name, log)) for name in (D, C, FIXED)]
     text = f"at e^-{log:g}: D {ratios[0]}, C {ratios[1]}, fixed {ratios[2]}"
     return Claim("read as written the weights are unique", "—", text, None)
 
@@ -283,7 +279,7 @@ def _draw_ratios(axes: Axes, lines: list[Line]) -> None:
     axes.legend(loc="upper right")
 
 
-def make(setting: Setting) -> Made:
+def make(setting: Order) -> Made:
     """Measure, compare and draw."""
     measured = measure(setting)
     shown = info(measured)
@@ -291,16 +287,16 @@ def make(setting: Setting) -> Made:
         "problems": {reading: repr(problem(reading)) for reading in (BOTH, EITHER)},
         "means": list(MEANS),
         "family": repr(FAMILY),
-        "threshold": repr(sw.Stylized()),
+        "stopping": repr(sw.Stylized()),
         "log 1/delta": list(LOGS),
         "repetitions": {
-            f"{cell.reading}, {cell.strategy}, e^-{cell.log:g}": len(runs)
-            for cell, runs in measured.runs.items()
+            f"{case.reading}, {case.strategy}, e^-{case.log:g}": len(runs)
+            for case, runs in measured.runs.items()
         },
     }
     numbers = [
         *(ratio for line in shown.lines for ratio in line.ratios),
-        *(slower(measured, log) for log in LOGS if Cell(BOTH, D, log) in measured.runs),
+        *(slower(measured, log) for log in LOGS if Case(BOTH, D, log) in measured.runs),
         *first_shares(measured).values(),
         *(Number(f"T* ({reading})", each.time) for reading, each in measured.oracles.items()),
     ]
@@ -309,7 +305,7 @@ def make(setting: Setting) -> Made:
         "its alternative, where the paper's formulas do not hold; they do for an intersection (are "
         "both?), which is drawn on the left.",
         "The defect of D-tracking is asymptotic: it shows as δ falls, not at the figure's own δ.",
-        "e^-6000 is no floating-point number: the threshold is given its logarithm.",
+        "e^-6000 is no floating-point number: the stopping rule is given its logarithm.",
     ]
     tables = {"figure5": _table(measured)}
     return Made(parameters, numbers, claims(measured, shown), notes, tables, draw(shown))
@@ -320,9 +316,9 @@ def _table(measured: Measured) -> dict[str, Any]:
     sizes = [len(runs) for runs in measured.runs.values()]
     counts = np.concatenate([runs.counts for runs in measured.runs.values()])
     labels = {
-        "query": [cell.reading for cell in measured.runs],
-        "strategy": [cell.strategy for cell in measured.runs],
-        "log_inverse_delta": [cell.log for cell in measured.runs],
+        "query": [case.reading for case in measured.runs],
+        "strategy": [case.strategy for case in measured.runs],
+        "log_inverse_delta": [case.log for case in measured.runs],
     }
     every = measured.runs.values()
     return {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stopwise.checks import Floats
-from stopwise.problems.base import Answer
+from stopwise.core.arrays import Floats
+from stopwise.problems.verbs import Answer
 from stopwise.studies import look
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Answers = tuple[Answer, ...]
 Which = Callable[[float, float], Answers]
 
-COARSE, DOUBLINGS = 24, 3  # cells a side, and how often a cell with several sets is halved
-SHIFTS = 0.41, 0.53  # of a cell: no grid point lies on the lines where sets meet
+COARSE, DOUBLINGS = 24, 3  # squares a side, and how often a square with several sets is halved
+SHIFTS = 0.41, 0.53  # of a square: no grid point lies on the lines where sets meet
 
 
 class Regions(NamedTuple):
@@ -43,12 +43,12 @@ def map_regions(
     coarse: int = COARSE,
     doublings: int = DOUBLINGS,
 ) -> Regions:
-    """Ask ``which`` on a coarse grid, and more finely only in cells whose corners disagree."""
-    cells = coarse * 2**doublings
-    steps = np.arange(cells + 1)
-    x, y = (low + (high - low) * (steps + shift) / (cells + 1) for shift in SHIFTS)
+    """Ask ``which`` on a coarse grid, and more finely only in squares whose corners disagree."""
+    squares = coarse * 2**doublings
+    steps = np.arange(squares + 1)
+    x, y = (low + (high - low) * (steps + shift) / (squares + 1) for shift in SHIFTS)
     sets: dict[Answers, int] = {}
-    places = np.full((cells + 1, cells + 1), -1)
+    places = np.full((squares + 1, squares + 1), -1)
 
     def ask(i: int, j: int) -> int:
         if places[j, i] < 0:
@@ -69,8 +69,8 @@ def map_regions(
                 fill(a, b, half)
 
     size = 2**doublings
-    for j in range(0, cells, size):
-        for i in range(0, cells, size):
+    for j in range(0, squares, size):
+        for i in range(0, squares, size):
             fill(i, j, size)
     return Regions(x, y, tuple(sets), places)
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stopwise as sw
-from stopwise.problems.base import Answer
+from stopwise.problems.verbs import Answer
 from stopwise.studies import look
 from stopwise.studies.paper import printed
-from stopwise.studies.paper.common import Claim, Made, Number, Setting
+from stopwise.studies.paper.common import Claim, Made, Number, Order
 from stopwise.studies.paper.regions import (
     SHADES,
     Answers,
@@ -105,7 +105,7 @@ def measure(coarse: int = 24, doublings: int = 3) -> list[Diagram]:
 def _which(row: Row, kind: str) -> Callable[[float, float], Answers]:
     if kind == "correct":
         return lambda x, y: sw.correct_answers(row.correct, [x, y])
-    return lambda x, y: sw.oracle(row.oracle, [x, y]).answers
+    return lambda x, y: sw.oracle(row.oracle, [x, y], family=sw.Gaussian()).answers
 
 
 def agreements(key: str, kind: str, regions: Regions) -> tuple[float, float]:
@@ -136,7 +136,7 @@ def boundary_deviation(epsilon: float) -> float:
     problem = sw.MinimumThreshold(2, GAMMA, epsilon)
 
     def lead(shift: float, x: float, y: float) -> float:
-        values = sw.oracle(problem, [x + shift, y + shift]).by_answer
+        values = sw.oracle(problem, [x + shift, y + shift], family=sw.Gaussian()).by_answer
         return values["low"].value - values["high"].value
 
     shifts = [brentq(lead, -0.05, 0.05, args=point, xtol=1e-12) for point in printed.BOUNDARY]
@@ -223,7 +223,7 @@ def draw(diagrams: list[Diagram]) -> Figure:
     return figure
 
 
-def make(setting: Setting) -> Made:
+def make(setting: Order) -> Made:
     """Compute, compare and draw."""
     diagrams = measure()
     deviation, other = (boundary_deviation(e) for e in (printed.BOUNDARY_EPSILON, EPSILON))

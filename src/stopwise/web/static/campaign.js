@@ -10,7 +10,7 @@ import {
   hint,
   kindOf,
   LedgerPanel,
-  PendingPanel,
+  InFlightPanel,
   PursuitPanel,
   WordsPanel,
 } from "./panels.js";
@@ -45,7 +45,7 @@ export function campaign(main, { name, fail }) {
   };
   view.askWords = () => words.retry();
   view.changed = () => words.retry();
-  const clock = setInterval(() => document.hidden || view.pending.tick(), 5000);
+  const clock = setInterval(() => document.hidden || view.inFlight.tick(), 5000);
   page.kick();
   return {
     title: name,
@@ -68,20 +68,20 @@ class View {
     this.start = el("div", { class: "stack", hidden: true });
     this.last = -1;
     this.words = new WordsPanel(() => this.askWords());
-    this.pending = new PendingPanel();
+    this.inFlight = new InFlightPanel();
     this.record = new RecordPanel(name);
     this.panels = [
       new EvidencePanel(),
       new ArmsPanel(),
       new PursuitPanel(),
-      this.pending,
+      this.inFlight,
       new LedgerPanel(),
       this.record,
     ];
-    const [evidence, arms, pursued, pending, ledger, record] = this.panels.map((each) => each.node);
+    const [evidence, arms, pursued, inFlight, ledger, record] = this.panels.map((each) => each.node);
     const more = [
       el("div", { class: "pair" }, pursued, this.words.node),
-      el("div", { class: "pair" }, pending, ledger),
+      el("div", { class: "pair" }, inFlight, ledger),
     ];
     this.later = [evidence, arms, ...more]; // what has nothing to show before the first event
     this.rest = el(
@@ -144,7 +144,7 @@ class View {
     this.explained = true;
     this.words.button.hidden = this.last <= EXPLAINED;
     this.words.update(found);
-    this.pending.warn(found.warning);
+    this.inFlight.warn(found.warning);
   }
 
   show(page) {

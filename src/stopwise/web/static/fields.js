@@ -1,53 +1,7 @@
-// Fields of the form, made from the JSON Schema of a campaign's spec.
+// Fields of the form, made from the JSON Schema of a campaign's spec: titles and descriptions are its words.
 
 import { el, put, say } from "./dom.js";
 
-// What the names mean; a name that is not listed is shown as it is.
-const KINDS = {
-  "best-arm": "Which arm has the highest mean?",
-  thresholding: "Which arms are below a threshold, and which above?",
-  "minimum-threshold": "Is the lowest mean below a threshold?",
-  "any-low-arm": "Is any arm below a threshold? Name one",
-  "any-sign": "Name any one arm, and its side of a threshold",
-  "any-half-space": "Name any one linear combination, and its side",
-  "all-half-spaces": "Is every linear combination high enough?",
-  sphere: "Are the means inside a ball?",
-  product: "Several questions about groups of arms",
-  cells: "A question of your own, by its alternatives",
-  bernoulli: "Yes or no, 1 or 0",
-  gaussian: "Real numbers with a known variance",
-  bounded: "Numbers between two ends, of any shape",
-  binomial: "Successes among a number of trials",
-  poisson: "Counts",
-  exponential: "Waiting times",
-  gamma: "Positive numbers, gamma with a known shape",
-  geometric: "Trials up to the first success",
-  "negative-binomial": "Failures before some successes",
-  "inverse-gaussian": "Positive numbers, inverse Gaussian",
-  mixture: "proven, the sharpest",
-  "mixture-martingale": "proven",
-  conservative: "proven, the largest",
-  stylized: "not proven: the literature's, for experiments",
-  "sticky-track-and-stop": "for questions with several correct answers",
-  "track-and-stop": "for questions with one correct answer",
-  "fixed-weights": "always these shares",
-  uniform: "every arm alike",
-};
-const OPTIONS = {
-  epsilon: "How far from the best is still good enough; empty: not at all",
-  threshold: "The level that means are compared with",
-  variance: "Of one sample; 1 if empty",
-  low: "The least possible value; 0 if empty",
-  high: "The largest possible value; 1 if empty",
-  trials: "In each sample",
-  radius: "Of the ball",
-  weights: "One for each arm: 1, 1, 2",
-  normals: "A row for each combination: [[1, -1, 0], [0, 1, -1]]",
-  offsets: "One for each combination: 0, 0.5",
-  parts: 'Such as [{"kind": "best-arm", "arms": [0, 1]}, …]',
-  alternatives: 'Such as [{"answer": "yes", "cells": [{"upper": [0, 0]}]}, …]',
-  models: 'Such as {"lower": [0, 0]}',
-};
 const title = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
 
 /** One label, input, hint and place for an error. */
@@ -111,7 +65,7 @@ export const textInput = (props = {}) =>
 
 /** A field for an option, by its schema. */
 function optionField(key, name, schema, needed) {
-  const common = { optional: !needed, hint: OPTIONS[name] ?? "" };
+  const common = { optional: !needed, hint: schema.description ?? "" };
   if (schema.enum) {
     const choices = [...(needed ? [] : ["usual"]), ...schema.enum];
     const input = el(
@@ -125,22 +79,22 @@ function optionField(key, name, schema, needed) {
     const input = el("textarea", { rows: 2, spellcheck: "false" });
     return new Field(key, title(name), { input, read: json, ...common });
   }
+  if (schema.anyOf) {
+    // one number, or one for each arm
+    return new Field(key, title(name), { input: textInput(), read: json, ...common });
+  }
   return new Field(key, title(name), { input: textInput({ inputmode: "decimal" }), read: number, ...common });
 }
 
-/** A kind with its options: a question, a family, a threshold or a strategy. */
+/** A kind with its options: a question, a family, a stopping rule or a strategy. */
 export class Choice {
   constructor(key, label, schema, { hint = "", usual = null, changed = () => {} } = {}) {
     this.key = key;
     this.kinds = new Map(
       schema.oneOf.filter((each) => each.type === "object").map((each) => [each.properties.kind.const, each]),
     );
-    const options = [...this.kinds.keys()].map((kind) =>
-      el(
-        "option",
-        { value: kind },
-        usual ? `${kind}: ${KINDS[kind] ?? ""}` : `${KINDS[kind] ?? kind} (${kind})`,
-      ),
+    const options = [...this.kinds].map(([kind, { title }]) =>
+      el("option", { value: kind }, usual ? `${kind}: ${title}` : `${title} (${kind})`),
     );
     if (usual) options.unshift(el("option", { value: "" }, usual));
     this.select = el("select", { onchange: () => (this.draw(), changed()) }, options);

@@ -38,7 +38,7 @@ export function form(main, { fail, go }) {
 class Form {
   constructor(schema, go) {
     this.go = go;
-    const { question, family, threshold, strategy, budget } = schema.properties;
+    const { question, family, stopping, strategy, budget } = schema.properties;
     const resolved = question.oneOf ? question : schema.$defs[question.$ref.split("/").pop()];
     const redraw = () => this.preview();
     this.name = new Field("name", "Name", {
@@ -53,9 +53,9 @@ class Form {
       read: number,
       hint: "0.05: of 100 campaigns like this, at most 5 on average may end with a wrong answer.",
     });
-    this.threshold = new Choice("threshold", "Threshold", threshold, {
-      usual: "usual (mixture)",
-      hint: threshold.description,
+    this.stopping = new Choice("stopping", "Stopping rule", stopping, {
+      usual: "usual for the data",
+      hint: stopping.description,
       changed: redraw,
     });
     this.strategy = new Choice("strategy", "Strategy", strategy, {
@@ -72,8 +72,8 @@ class Form {
     this.more = el(
       "details",
       { class: "more" },
-      el("summary", {}, "Threshold, strategy and budget"),
-      this.threshold.node,
+      el("summary", {}, "Stopping rule, strategy and budget"),
+      this.stopping.node,
       this.strategy.node,
       this.budget.node,
     );
@@ -114,14 +114,14 @@ class Form {
       ...this.question.all,
       ...this.family.all,
       this.delta,
-      ...this.threshold.all,
+      ...this.stopping.all,
       ...this.strategy.all,
       this.budget,
     ];
   }
 
   read() {
-    const keys = ["question", "arms", "family", "delta", "threshold", "strategy", "budget"];
+    const keys = ["question", "arms", "family", "delta", "stopping", "strategy", "budget"];
     const found = Object.fromEntries(keys.map((key) => [key, this[key].read()]));
     found.costs = this.arms.costs();
     return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));

@@ -1,7 +1,6 @@
 // Where a campaign stands: the answer, how far the evidence has come, and the numbers that matter.
 
 import { brief, count, el, exact, Meter, NONE, percent, plural, say } from "./dom.js";
-import { pursues } from "./panels.js";
 
 export class Hero {
   constructor() {
@@ -9,7 +8,7 @@ export class Hero {
     this.text = el("p", { class: "hero-text" });
     this.meter = new Meter();
     this.remark = el("p", { class: "hint" });
-    this.stats = ["evidence", "samples", "needed", "pending", "costs"].map((key) => new Stat(key));
+    this.stats = ["evidence", "samples", "needed", "in-flight", "costs"].map((key) => new Stat(key));
     const answer = el("div", { class: "hero-answer" }, this.kind, this.text, this.meter.node, this.remark);
     const stats = el(
       "dl",
@@ -24,20 +23,20 @@ export class Hero {
     );
   }
 
-  update({ status, remaining, spec }) {
+  update({ status, remaining, pursues }) {
     const { decision } = status;
     this.node.hidden = false;
     this.node.classList.toggle("decided", decision !== null);
     const leading = status.leading === null ? "No answer yet" : "Leading, not decided";
     say(this.kind, decision ? "Decided" : leading);
     say(this.text, decision?.text ?? status.leading ?? "Every arm needs a sample first");
-    say(this.remark, remark(status, pursues(spec)));
+    say(this.remark, remark(status, pursues));
     this.meter.update(status.evidence, status.threshold);
     const found = [
       evidence(status),
       ["Samples", count(status.samples), budget(status)],
       decision ? risk(status) : needed(remaining),
-      ["Under way", count(status.pending), pending(status)],
+      ["In flight", count(status.in_flight), inFlight(status)],
       costs(status),
     ];
     this.stats.forEach((each, k) => each.update(found[k]));
@@ -80,9 +79,9 @@ function needed(remaining) {
   return ["Still needed", `≈ ${count(rounded)}`, "samples, at the current means"];
 }
 
-function pending(status) {
+function inFlight(status) {
   if (!status.decision) return "asked, not told";
-  return status.pending ? "their tells will be late" : "nothing is missing";
+  return status.in_flight ? "their tells will be late" : "nothing is missing";
 }
 
 function costs({ arms }) {
@@ -102,5 +101,5 @@ function remark(status, pursuing) {
   if (status.state === "budget spent")
     return `The budget is spent and the evidence is not enough: there is no decision.${doubt}`;
   if (pursuing && pursued !== null && pursued !== leading) return `Pursued at the moment: ${pursued}.${doubt}`;
-  return `It may be watched at any time: looking does not spoil the guarantee.${doubt}`;
+  return `You may look at any time: looking does not spoil the guarantee.${doubt}`;
 }

@@ -119,7 +119,7 @@ class Row {
     say(this.share, known ? percent(Math.max(0, Math.min(1, each.evidence / each.threshold))) : NONE);
     say(
       this.samples,
-      plural(each.samples, "sample") + (each.pending ? ` · ${count(each.pending)} under way` : ""),
+      plural(each.samples, "sample") + (each.in_flight ? ` · ${count(each.in_flight)} in flight` : ""),
     );
     return this.node;
   }

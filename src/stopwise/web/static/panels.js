@@ -21,9 +21,6 @@ import {
 
 export const kindOf = (given) => (typeof given === "string" ? given.split(":")[0] : given.kind);
 
-/** Whether the strategy is steered by an answer. */
-export const pursues = ({ strategy }) => !["fixed-weights", "uniform"].includes(kindOf(strategy));
-
 export function card(title, ...parts) {
   const id = `card-${title.toLowerCase().replace(/\W+/g, "-")}`;
   return el("section", { class: "card", "aria-labelledby": id }, el("h2", { id }, title), parts);
@@ -183,11 +180,11 @@ export class PursuitPanel {
     this.node = card("Pursued answer", this.reason, this.plot, this.list, this.data.node);
   }
 
-  update({ changes, status, spec }) {
+  update({ changes, status, spec, pursues }) {
     const kind = kindOf(spec.strategy);
-    say(this.reason, REASONS[kind] ?? "");
-    const some = pursues(spec) && changes.length > 0;
-    this.plot.hidden = !pursues(spec);
+    say(this.reason, REASONS[kind] ?? (pursues ? "" : "This strategy pursues no answer."));
+    const some = pursues && changes.length > 0;
+    this.plot.hidden = !pursues;
     this.list.hidden = this.data.node.hidden = !some;
     const none = () => hint("None yet: every arm is sampled once first.");
     put(this.plot, some ? pursuit(changes, status.samples, status.decision !== null) : none());
@@ -241,16 +238,16 @@ export class WordsPanel {
   }
 }
 
-/** Samples under way, and how often they come to nothing. */
-export class PendingPanel {
+/** Samples in flight, and how often they come to nothing. */
+export class InFlightPanel {
   constructor() {
-    this.none = hint("No sample is under way.");
-    this.leases = new Table("Samples under way", ["arm", "due", "ticket"]);
+    this.none = hint("No sample is in flight.");
+    this.leases = new Table("Samples in flight", ["arm", "due", "ticket"]);
     this.more = hint();
     this.warning = el("p", { class: "warned", hidden: true });
     this.losses = new Table("Losses by arm", ["arm", "asks", "lost", "rate"], [1, 2, 3]);
     const lost = [el("h3", {}, "Asks that came to nothing"), this.warning, this.losses.node];
-    this.node = card("Under way", this.none, this.leases.node, this.more, lost);
+    this.node = card("In flight", this.none, this.leases.node, this.more, lost);
   }
 
   update({ leases, lost, status, spec }) {
@@ -258,8 +255,8 @@ export class PendingPanel {
     this.waiting = [...leases].sort((a, b) => a.deadline - b.deadline);
     this.none.hidden = leases.length > 0;
     this.leases.node.hidden = !leases.length;
-    const more = status.pending - leases.length;
-    say(this.more, `${count(more)} more are under way.`);
+    const more = status.in_flight - leases.length;
+    say(this.more, `${count(more)} more are in flight.`);
     this.more.hidden = more <= 0;
     this.tick();
     const rate = (gone, all) => (all ? percent(gone / all) : NONE);
@@ -311,7 +308,7 @@ export class LedgerPanel {
         count(event.number),
         el("span", { class: "clock" }, clock(event.time)),
         [
-          el("span", { class: `verb ${event.kind}` }, event.kind),
+          el("span", { class: `kind ${event.kind}` }, event.kind),
           event.late ? el("span", { class: "tag late" }, "late") : null,
         ],
         event.arm === null ? NONE : clamp(spec.arms[event.arm]),

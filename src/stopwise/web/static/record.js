@@ -40,6 +40,7 @@ export class RecordPanel {
 
   update({ status, hash, spec }) {
     const { decision } = status;
+    const rule = kindOf(spec.stopping ?? spec.threshold); // what 0.2.0 called it
     const facts = decision
       ? [
           ["Evidence", exact(decision.evidence)],
@@ -51,7 +52,7 @@ export class RecordPanel {
         ]
       : [
           ["Events", count(status.events)],
-          ["Threshold", `${kindOf(spec.threshold)}${status.proven ? ", proven" : ", not proven"}`],
+          ["Stopping rule", `${rule}${status.proven ? ", proven" : ", not proven"}`],
           ["Strategy", kindOf(spec.strategy)],
           ["Spec hash", el("code", {}, hash)],
         ];

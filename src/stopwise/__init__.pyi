@@ -1,0 +1,113 @@
+# Every public name and the module that it lives in, once. Type checkers read this file, and at run time
+# stopwise.core.registry does: it is also what files, commands and forms know by name.
+
+from stopwise.campaign.campaign import Campaign as Campaign
+from stopwise.campaign.client import Client as Client, RemoteCampaign as RemoteCampaign
+from stopwise.campaign.errors import (
+    BudgetSpent as BudgetSpent,
+    CampaignDecided as CampaignDecided,
+    CampaignExists as CampaignExists,
+    Conflict as Conflict,
+    NewerSchema as NewerSchema,
+    StorageAway as StorageAway,
+    StorageError as StorageError,
+    UnknownCampaign as UnknownCampaign,
+    UnknownToken as UnknownToken,
+)
+from stopwise.campaign.events import (
+    Decision as Decision,
+    Event as Event,
+    Receipt as Receipt,
+    Ticket as Ticket,
+)
+from stopwise.campaign.session import Session as Session
+from stopwise.cells.polyhedra import (
+    Ball as Ball,
+    OutsideBall as OutsideBall,
+    Polyhedron as Polyhedron,
+)
+from stopwise.core.errors import (
+    BadArgument as BadArgument,
+    MissingVerb as MissingVerb,
+    NotDefined as NotDefined,
+    StopwiseError as StopwiseError,
+)
+from stopwise.core.values import (
+    Family as Family,
+    Problem as Problem,
+    StoppingRule as StoppingRule,
+    Strategy as Strategy,
+)
+from stopwise.families.bernoulli import Bernoulli as Bernoulli
+from stopwise.families.binomial import Binomial as Binomial
+from stopwise.families.bounded import Bounded as Bounded
+from stopwise.families.exponential import Exponential as Exponential
+from stopwise.families.gamma import Gamma as Gamma
+from stopwise.families.gaussian import Gaussian as Gaussian
+from stopwise.families.geometric import Geometric as Geometric
+from stopwise.families.inverse_gaussian import InverseGaussian as InverseGaussian
+from stopwise.families.negative_binomial import NegativeBinomial as NegativeBinomial
+from stopwise.families.poisson import Poisson as Poisson
+from stopwise.oracles.quantities import (
+    answers as answers,
+    correct_answers as correct_answers,
+    cost as cost,
+    evidence as evidence,
+    oracle as oracle,
+    rank as rank,
+    reachable_answers as reachable_answers,
+    track_and_stop_bound as track_and_stop_bound,
+    union_bound as union_bound,
+    witness as witness,
+)
+from stopwise.oracles.values import (
+    AnswerValue as AnswerValue,
+    Bound as Bound,
+    Cost as Cost,
+    Oracle as Oracle,
+    Witness as Witness,
+)
+from stopwise.problems.any_low_arm import AnyLowArm as AnyLowArm
+from stopwise.problems.any_sign import AnySign as AnySign
+from stopwise.problems.best_arm import BestArm as BestArm
+from stopwise.problems.cells import Cells as Cells
+from stopwise.problems.half_spaces import (
+    AllHalfSpaces as AllHalfSpaces,
+    AnyHalfSpace as AnyHalfSpace,
+)
+from stopwise.problems.minimum_threshold import MinimumThreshold as MinimumThreshold
+from stopwise.problems.product import Product as Product
+from stopwise.problems.sphere import Sphere as Sphere
+from stopwise.problems.thresholding import Thresholding as Thresholding
+from stopwise.sampling.fixed import (
+    FixedWeights as FixedWeights,
+    OracleWeights as OracleWeights,
+    Uniform as Uniform,
+)
+from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
+from stopwise.sampling.track_and_stop import TrackAndStop as TrackAndStop
+from stopwise.sampling.tracking import (
+    CTracking as CTracking,
+    DTracking as DTracking,
+    Explored as Explored,
+)
+from stopwise.stopping.thresholds import (
+    Conservative as Conservative,
+    Mixture as Mixture,
+    MixtureMartingale as MixtureMartingale,
+    Stylized as Stylized,
+)
+from stopwise.studies.forecast import Forecast as Forecast
+from stopwise.studies.planning import plan as plan
+from stopwise.studies.results import Results as Results, Summary as Summary
+from stopwise.studies.simulation import (
+    Run as Run,
+    RunFailed as RunFailed,
+    RunTrace as RunTrace,
+    run as run,
+    simulate as simulate,
+)
+from stopwise.studies.study import NotComplete as NotComplete, Study as Study
+from stopwise.studies.study_results import StudyResults as StudyResults, StudyStatus as StudyStatus
+
+__version__: str

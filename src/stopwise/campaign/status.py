@@ -1,0 +1,195 @@
+"""Where a campaign stands, and what its data favour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stopwise.campaign.events import Decision, tuples
+from stopwise.campaign.session import Session
+from stopwise.campaign.spec import CampaignSpec
+from stopwise.core.arrays import Ints
+from stopwise.core.tables import html_table, text_table
+from stopwise.problems.verbs import Answer, in_words
+
+if TYPE_CHECKING:
+    from stopwise.campaign.storage.transaction import Transaction
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One arm's line."""
+
+    label: str
+    samples: int
+    mean: float | None
+    in_flight: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a campaign stands."""
+
+    name: str
+    state: str  # "running", "decided" or "budget spent"
+    samples: int
+    in_flight: int
+    evidence: float | None  # None until every arm has a sample
+    threshold: float | None
+    leading: str | None
+    pursued: str | None
+    delta: float
+    budget: int | None
+    proven: bool
+    arms: tuple[Arm, ...]
+    decision: Decision | None
+    events: int
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        spec: CampaignSpec,
+        session: Session,
+        decision: Decision | None,
+        transaction: Transaction,
+    ) -> Status:
+        """From a session that knows every event."""
+        in_flight = np.bincount(
+            np.array([each.arm for each in transaction.leases()], dtype=np.int64),
+            minlength=len(spec.labels),
+        )
+        spent = spec.budget is not None and session.sent >= spec.budget and not np.any(in_flight)
+        state = "decided" if decision else "budget spent" if spent else "running"
+        ready = session.started
+        return cls(
+            name,
+            state,
+            session.samples,
+            int(in_flight.sum()),
+            session.evidence if ready else None,
+            session.threshold if ready else None,
+            words(spec, session.leading),
+            words(spec, session.pursued),
+            spec.delta,
+            spec.budget,
+            spec.design.proven,
+            _arms(spec, session, in_flight),
+            decision,
+            transaction.last,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        found = asdict(self)
+        found["decision"] = None if self.decision is None else self.decision._asdict()
+        return found
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Status:
+        """What ``to_dict`` gave, perhaps by way of JSON."""
+        arms = tuple(Arm(**arm) for arm in found["arms"])
+        decision = found["decision"] and Decision.from_dict(found["decision"])
+        return cls(**{**found, "arms": arms, "decision": decision})
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Header and cells: a line for each arm."""
+        header = ["arm", "samples", "mean", "in flight"]
+        rows = [
+            [arm.label, f"{arm.samples:,}", _number(arm.mean), f"{arm.in_flight:,}"]
+            for arm in self.arms
+        ]
+        if self.arms[0].cost is not None:
+            header.append("cost")
+            rows = [
+                [*row, f"{arm.cost or 0.0:,.6g}"] for row, arm in zip(rows, self.arms, strict=True)
+            ]
+        return header, rows
+
+    def lines(self) -> list[str]:
+        """The state of things, in words."""
+        found = [
+            f"{self.name}: {self.state}, {self.samples:,} samples, {self.in_flight:,} in flight"
+        ]
+        if self.evidence is not None and self.threshold is not None:
+            found.append(
+                f"evidence {self.evidence:.3f} of {self.threshold:.3f} for: {self.leading}"
+                f" (delta = {self.delta:g}{'' if self.proven else ', threshold not proven'})"
+            )
+        else:
+            found.append("no evidence yet: some arms have no sample")
+        if self.decision is not None:
+            found.append(f"decided: {self.decision.text} (event {self.decision.number})")
+        return found
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.lines(), text_table(*self.table())])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        text = "<br>".join(escape(line) for line in self.lines())
+        share = 0.0
+        if self.evidence is not None and self.threshold:
+            share = min(1.0, self.evidence / self.threshold)
+        bar = (
+            '<div style="background:#ddd;border-radius:4px;max-width:30em">'
+            '<div style="background:#0072b2;border-radius:4px;height:0.6em;'
+            f'width:{share:.1%}"></div></div>'
+        )
+        return f"<p>{text}</p>{bar}{html_table(*self.table())}"
+
+
+def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:
+    return tuple(
+        Arm(
+            label,
+            int(session.counts[k]),
+            float(session.means[k]) if session.counts[k] else None,
+            int(in_flight[k]),
+            None if spec.costs is None else spec.costs[k] * float(session.counts[k]),
+        )
+        for k, label in enumerate(spec.labels)
+    )
+
+
+def words(spec: CampaignSpec, answer: Answer | None) -> str | None:
+    """An answer in the labels' words."""
+    return None if answer is None else in_words(spec.design.problem, answer, spec.labels)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6g}"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What the data favour; ``proven`` once the evidence has crossed."""
+
+    answer: Any
+    text: str | None
+    evidence: float
+    threshold: float
+    proven: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Recommendation:
+        """What ``to_dict`` gave, perhaps by way of JSON."""
+        return cls(**{**found, "answer": tuples(found["answer"])})
+
+    @classmethod
+    def of(cls, spec: CampaignSpec, session: Session, decision: Decision | None) -> Recommendation:
+        """The decision, or else the answer with the most evidence."""
+        if decision is not None:
+            sure = spec.design.proven
+            return cls(decision.answer, decision.text, decision.evidence, decision.threshold, sure)
+        answer = session.leading
+        return cls(answer, words(spec, answer), session.evidence, session.threshold, False)

@@ -1,0 +1,95 @@
+"""The statements of a store.
+
+SQLAlchemy writes them, once for each kind of database; they run on the driver's own connection, which
+takes a tenth of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from stopwise.campaign.events import Event
+from stopwise.campaign.storage.tables import campaigns, events, leases
+
+ALL = 2**62  # more rows than there are
+
+
+class Statement:
+    """A statement, compiled once for each kind of database."""
+
+    def __init__(self, clause: Any) -> None:
+        self._clause = clause
+        self._made: dict[str, tuple[str, list[str] | None, dict[str, Any]]] = {}
+
+    def on(self, dialect: Any, values: Mapping[str, Any]) -> tuple[str, Any]:
+        """Its text, and the values as the driver wants them."""
+        if dialect.name not in self._made:
+            compiled = self._clause.compile(dialect=dialect)
+            self._made[dialect.name] = (str(compiled), compiled.positiontup, dict(compiled.params))
+        text, places, usual = self._made[dialect.name]
+        filled = {**usual, **values}
+        return text, filled if places is None else [filled[place] for place in places]
+
+
+class Connection:
+    """The driver's own connection, in a transaction."""
+
+    def __init__(self, raw: Any, dialect: Any) -> None:
+        self.raw, self._dialect = raw, dialect
+
+    def rows(self, statement: Statement, **values: Any) -> list[tuple[Any, ...]]:
+        """What a query finds."""
+        found: list[tuple[Any, ...]]
+        found = self.raw.execute(*statement.on(self._dialect, values)).fetchall()
+        return found
+
+    def write(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
+        """The same change with each of these values."""
+        made = [statement.on(self._dialect, values) for values in rows]
+        if len(made) == 1:
+            self.raw.execute(*made[0])
+        elif made:
+            self.raw.cursor().executemany(made[0][0], [values for _, values in made])
+
+
+def _here(table: sa.Table) -> Any:
+    return table.c.campaign == sa.bindparam("wanted")
+
+
+FIELDS = [events.c[name] for name in Event._fields]
+HEAD = [column for column in campaigns.c if column.name != "state"]
+HEAD_OF = Statement(sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted")))
+LOCKED_HEAD_OF = Statement(
+    sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted")).with_for_update()
+)
+NAMES = Statement(sa.select(campaigns.c.name).order_by(campaigns.c.id).limit(sa.bindparam("most")))
+STATE_OF = Statement(sa.select(campaigns.c.state).where(campaigns.c.id == sa.bindparam("wanted")))
+SAME_LEASE = sa.and_(leases.c.campaign == events.c.campaign, leases.c.token == events.c.token)
+BY_TOKEN = Statement(
+    sa.select(*FIELDS, leases.c.deadline)
+    .select_from(events.outerjoin(leases, SAME_LEASE))
+    .where(_here(events), events.c.token == sa.bindparam("under"))
+)
+SINCE = Statement(
+    sa.select(*FIELDS)
+    .where(_here(events), events.c.number > sa.bindparam("after"))
+    .order_by(events.c.number)
+    .limit(sa.bindparam("most"))
+)
+LEASES_OF = sa.select(leases.c.token, leases.c.arm, leases.c.deadline).where(_here(leases))
+ORDER = (leases.c.deadline, leases.c.token)
+ALL_LEASES = Statement(LEASES_OF.order_by(*ORDER))
+EXPIRED = Statement(LEASES_OF.where(leases.c.deadline < sa.bindparam("now")).order_by(*ORDER))
+ADD_EVENT = Statement(sa.insert(events))
+ADD_LEASE = Statement(sa.insert(leases))
+ONE_LEASE = (_here(leases), leases.c.token == sa.bindparam("under"))
+DROP_LEASE = Statement(sa.delete(leases).where(*ONE_LEASE))
+EXTEND_LEASE = Statement(sa.update(leases).where(*ONE_LEASE).values(deadline=sa.bindparam("until")))
+SAVE = Statement(
+    sa.update(campaigns)
+    .where(campaigns.c.id == sa.bindparam("wanted"))
+    .values({name: sa.bindparam(f"new_{name}") for name in ("last", "decision", "state")})
+)

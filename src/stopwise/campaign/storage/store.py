@@ -1,0 +1,190 @@
+"""Where campaigns live: SQLite, PostgreSQL or memory, through one set of tables.
+
+Every change of a campaign is one transaction that holds the campaign's lock from its first read: in
+SQLite BEGIN IMMEDIATE, in PostgreSQL the campaign's row. Events are only ever added. ``state`` is what
+the session knows after event ``last``: it saves replaying, and can be derived from the events again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from stopwise.campaign.errors import NewerSchema, StorageError, UnknownCampaign
+from stopwise.campaign.storage.address import engine_at, shown, translated
+from stopwise.campaign.storage.statements import (
+    ALL,
+    HEAD_OF,
+    LOCKED_HEAD_OF,
+    NAMES,
+    Connection,
+    Statement,
+)
+from stopwise.campaign.storage.tables import SCHEMA, UPGRADES, campaigns, meta, versions
+from stopwise.campaign.storage.transaction import Head, Transaction
+
+DEFAULT = "sqlite:///stopwise.db"
+FIRST = {  # the first statement of a transaction, to change and to read; psycopg says BEGIN itself
+    "sqlite": ("BEGIN IMMEDIATE", "BEGIN"),
+    "postgresql": (None, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+}
+
+
+class Store:
+    """A place for campaigns, by its address."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._memory = address == "memory:"
+        self._lock = threading.RLock()
+        self._inside: Connection | None = None  # memory has one connection only
+        self.engine = engine_at(address)
+        self._driver: Any = self.engine.dialect.dbapi
+        self._lock_row = self.engine.dialect.name == "postgresql"
+        with self.guarded():
+            self._prepare()
+        _open_stores.add(self)
+
+    def create(self, name: str, spec: str, key: str, version: str, now: float) -> bool:
+        """A new campaign; False if one of this name is there already."""
+        row = {"name": name, "spec": spec, "key": key, "version": version, "created": now}
+        try:
+            with self.guarded(), self.engine.begin() as connection:
+                connection.execute(sa.insert(campaigns), {**row, "last": 0})
+        except exc.IntegrityError:
+            return False
+        return True
+
+    def names(self) -> list[str]:
+        """All campaigns, oldest first."""
+        with self.guarded(), self._begin(reads=True) as connection:
+            return [name for (name,) in connection.rows(NAMES, most=ALL)]
+
+    @contextmanager
+    def change(self, name: str) -> Iterator[Transaction]:
+        """A campaign to change: wholly or not at all, and nobody else meanwhile."""
+        with self.guarded():
+            if self._inside is not None:
+                raise StorageError(f"{self.shown}: a transaction is open already.")
+            with self._begin(reads=False) as connection:
+                yield Transaction(connection, self._head(connection, LOCKED_HEAD_OF, name))
+
+    @contextmanager
+    def look(self, name: str) -> Iterator[Transaction]:
+        """A campaign to read, as it was at one moment."""
+        with self.guarded(), self._begin(reads=True) as connection:
+            yield Transaction(connection, self._head(connection, HEAD_OF, name))
+
+    @contextmanager
+    def _begin(self, reads: bool) -> Iterator[Connection]:
+        """A transaction; in memory, inside another one, that one."""
+        if self._inside is not None:
+            yield self._inside
+            return
+        first = FIRST[self.engine.dialect.name][reads]
+        pooled = self.engine.raw_connection()
+        raw: Any = pooled.dbapi_connection
+        connection = Connection(raw, self.engine.dialect)
+        self._inside = connection if self._memory else None
+        try:
+            # PostgreSQL: statements whose results nobody reads are sent together with the next one
+            with raw.pipeline() if self._lock_row else nullcontext():
+                if first is not None:
+                    raw.execute(first)
+                yield connection
+                raw.commit()
+        except BaseException as error:
+            try:
+                raw.rollback()
+            except self._driver.Error:
+                pooled.invalidate(error)
+            raise
+        finally:
+            self._inside = None
+            pooled.close()
+
+    def _head(self, connection: Connection, query: Statement, name: str) -> Head:
+        rows = connection.rows(query, wanted=name)
+        if not rows:
+            listed = (
+                ", ".join(repr(known) for (known,) in connection.rows(NAMES, most=20)) or "none yet"
+            )
+            raise UnknownCampaign(f"no campaign {name!r} in {self.shown}; there are: {listed}.")
+        return Head(*rows[0])
+
+    @property
+    def shown(self) -> str:
+        """The address without a password."""
+        return shown(self.address)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Errors of the library below as ours; in memory one thread at a time."""
+        if self._memory:
+            self._lock.acquire()
+        try:
+            yield
+        except exc.IntegrityError:
+            raise
+        except (exc.DBAPIError, exc.TimeoutError, self._driver.Error) as error:
+            raise translated(self.shown, error) from error
+        finally:
+            if self._memory:
+                self._lock.release()
+
+    def _prepare(self) -> None:
+        """Make the tables, or bring older ones up to date."""
+        with self.engine.connect() as connection:  # nobody need wait for a lock if all is well
+            if self._schema(connection.execution_options(reads=True)) == SCHEMA:
+                return
+        with self.engine.begin() as connection:
+            if self._lock_row:  # one process at a time
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7261968)"))
+            found = self._schema(connection)
+            if found is None:
+                meta.create_all(connection)
+                connection.execute(sa.insert(versions), {"version": SCHEMA})
+                return
+            blob = "BYTEA" if self._lock_row else "BLOB"
+            for version in range(found, SCHEMA):
+                for statement in UPGRADES[version]:
+                    connection.execute(sa.text(statement.format(blob=blob)))
+            if found < SCHEMA:
+                connection.execute(sa.update(versions).values(version=SCHEMA))
+
+    def _schema(self, connection: sa.Connection) -> int | None:
+        """The version of the tables; None if there are none."""
+        if not sa.inspect(connection).has_table(versions.name):
+            return None
+        found = connection.execute(sa.select(versions.c.version)).scalar()
+        if found is None or not 1 <= found <= SCHEMA:
+            raise NewerSchema(
+                f"{self.shown}: made by a newer stopwise (schema {found}; this one knows {SCHEMA}). "
+                "Upgrade stopwise."
+            )
+        return int(found)
+
+
+_open_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """Neither SQLite's nor PostgreSQL's connections may be used on both sides of a fork."""
+    for store in list(_open_stores):
+        if not store._memory:
+            store.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_let_go)

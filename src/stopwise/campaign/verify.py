@@ -1,0 +1,128 @@
+"""Whether the events alone give what is on record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from stopwise.campaign.events import Decision, Event
+from stopwise.campaign.replay import Replay, replay
+from stopwise.campaign.session import Crossing, Session
+from stopwise.campaign.spec import CampaignSpec
+
+SAME_ASKS = (0, 2)  # versions since which asks are chosen by today's rules
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the events alone say, beside what is on record."""
+
+    agrees: bool
+    events: int
+    samples: int
+    problems: tuple[str, ...]
+    decision: Decision | None
+    remarks: tuple[str, ...]  # what could not be checked
+
+    def __repr__(self) -> str:
+        word = "agrees" if self.agrees else "DOES NOT AGREE"
+        lines = [f"{word}: {self.events:,} events, {self.samples:,} samples derived anew"]
+        if self.decision is not None:
+            lines.append(f"decision: {self.decision.text} (event {self.decision.number})")
+        return "\n".join([*lines, *self.problems, *self.remarks])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        found = asdict(self)
+        found["decision"] = None if self.decision is None else self.decision._asdict()
+        return found
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Verification:
+        """What ``to_dict`` gave, perhaps by way of JSON."""
+        decision = found["decision"] and Decision.from_dict(found["decision"])
+        lists = {name: tuple(found[name]) for name in ("problems", "remarks")}
+        return cls(**{**found, **lists, "decision": decision})
+
+    @classmethod
+    def of(
+        cls,
+        spec: CampaignSpec,
+        record: Sequence[Event],
+        state: bytes | None,
+        decision: str | None,
+        version: str,
+    ) -> Verification:
+        """Replay the record from nothing; ``version`` of stopwise created the campaign."""
+        session = spec.session()
+        seen = replay(session, record)
+        claimed = None if decision is None else Decision.from_json(decision)
+        older = tuple(map(int, version.split(".")[:2])) < SAME_ASKS
+        problems = [
+            *_numbering(record),
+            *([] if older else _arm_problems(seen)),
+            *_decision_problems(spec, session, seen, claimed, record),
+        ]
+        if state is not None and session.fits(state) and state != session.dump():
+            problems.append("the stored state is not what the events give")
+        remark = f"asks were not compared: stopwise {version} chose by another rule"
+        return cls(
+            *(not problems, len(record), session.samples, tuple(problems), claimed),
+            (remark,) if older else (),
+        )
+
+
+def _numbering(record: Sequence[Event]) -> list[str]:
+    if [event.number for event in record] != list(range(1, len(record) + 1)):
+        return ["event numbers have gaps"]
+    return []
+
+
+def _arm_problems(seen: Replay) -> list[str]:
+    """Every ask must have given the arm that the strategy chooses."""
+    wrong = [
+        event.number
+        for place, event in enumerate(seen.counted[: seen.used])
+        if event.kind == "asked" and seen.arms[place] != event.arm
+    ]
+    return [f"asks that the strategy would not have made: events {wrong[:10]}"] if wrong else []
+
+
+def _decision_problems(
+    spec: CampaignSpec,
+    session: Session,
+    seen: Replay,
+    claimed: Decision | None,
+    record: Sequence[Event],
+) -> list[str]:
+    derived = session.decision
+    if derived is None and claimed is None:
+        return []
+    if derived is None:
+        return ["there is a decision that the events do not give"]
+    if claimed is None:
+        return ["no decision is on record"]
+    last = seen.counted[seen.used - 1].number
+    found = _differences(claimed, derived, last + 1, spec.key)
+    if seen.used != len(seen.counted):
+        found.append(f"events after number {last} count, but should be late")
+    if sum(event.kind == "decided" for event in record) != 1:
+        found.append("there is not exactly one decision event")
+    return found
+
+
+def _differences(claimed: Decision, derived: Crossing, number: int, key: str) -> list[str]:
+    pairs = {
+        "answer": (claimed.answer, derived.answer),
+        "evidence": (claimed.evidence, derived.evidence),
+        "threshold": (claimed.threshold, derived.threshold),
+        "samples": (claimed.samples, derived.samples),
+        "event": (claimed.number, number),
+        "spec": (claimed.key, key),
+    }
+    return [
+        f"decision's {name}: on record {old!r}, derived {new!r}"
+        for name, (old, new) in pairs.items()
+        if old != new
+    ]

@@ -1,0 +1,245 @@
+"""Cells on one side of a plane: normal . lambda >= offset. Convex families (or a single arm)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.cells.bound import total_divergence
+from stopwise.core.arrays import Floats, assign, inner, solve_linear
+from stopwise.core.data import Curve, Data
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import (
+    divergence,
+    divergence_curvature,
+    divergence_slope,
+    interval,
+    lower,
+    of_arm,
+    tilt,
+    upper,
+    variance,
+)
+
+
+@jitable
+def only_arm(normal: Floats) -> int:
+    """The arm that alone appears in the normal, or -1."""
+    found = -1
+    for k in range(normal.size):
+        if normal[k] != 0.0:
+            if found >= 0:
+                return -1
+            found = k
+    return found
+
+
+@jitable
+def missing(normal: Floats, offset: float, model: Floats) -> float:
+    """How much normal . model lacks to reach the offset."""
+    total = offset
+    for k in range(normal.size):
+        total -= normal[k] * model[k]
+    return total
+
+
+@jitable
+def project_half_space(
+    family: Any, data: Data, normal: Floats, offset: float, closest: Floats
+) -> float:
+    """The closest model beyond the plane."""
+    assign(closest, data.means)
+    need = missing(normal, offset, data.means)
+    if need <= 0.0:
+        return 0.0
+    arm = only_arm(normal)
+    if arm >= 0:
+        closest[arm] = offset / normal[arm]
+        return total_divergence(family, data, closest)
+    need = _move_free_arms(family, data, normal, need, closest)
+    if need <= 0.0:
+        return 0.0
+    _tilt_to_plane(family, data, normal, need, closest)
+    return total_divergence(family, data, closest)
+
+
+@jitable
+def _move_free_arms(family: Any, data: Data, normal: Floats, need: float, closest: Floats) -> float:
+    """Arms without weight move first, as far as the family allows; returns what is still missing."""
+    low, high = interval(family)
+    for k in range(normal.size):
+        if data.counts[k] == 0.0 and normal[k] != 0.0 and need > 0.0:
+            end = high if normal[k] > 0.0 else low
+            room = normal[k] * (end - closest[k])
+            closest[k] = closest[k] + need / normal[k] if need < room else end
+            need -= room
+    return need
+
+
+@jitable
+def _tilt_to_plane(family: Any, data: Data, normal: Floats, need: float, closest: Floats) -> None:
+    """Solve for the multiplier theta: w_k d'(mu_k, lambda_k) = theta a_k, lambda on the plane."""
+    weights, means = data
+    spread, reach = 0.0, 0.0
+    for k in range(means.size):
+        if normal[k] != 0.0 and weights[k] > 0.0:
+            spread += normal[k] * normal[k] * variance(of_arm(family, k), means[k]) / weights[k]
+            reach = max(reach, weights[k] / abs(normal[k]))
+    theta = need / spread if spread > 0.0 else reach
+    left, right, lack = 0.0, math.inf, need
+    for _ in range(200):
+        lack, slope = need, 0.0
+        for k in range(means.size):
+            if normal[k] != 0.0 and weights[k] > 0.0:
+                own = of_arm(family, k)
+                closest[k] = tilt(own, means[k], theta * normal[k] / weights[k])
+                lack -= normal[k] * (closest[k] - means[k])
+                bend = weights[k] * divergence_curvature(own, means[k], closest[k])
+                slope += normal[k] * normal[k] / bend if bend > 0.0 else 0.0
+        if lack == 0.0:
+            return
+        if lack > 0.0:
+            left = theta
+        else:
+            right = theta
+        new = theta + lack / slope if slope > 0.0 and math.isfinite(lack) else right
+        if not left < new < right:
+            new = 0.5 * (left + right) if right < math.inf else 2.0 * theta
+        if abs(new - theta) <= 1e-16 * theta or new == left or new == right:
+            break
+        theta = new
+    if abs(lack) > 1e-12 * need:
+        _jump(family, data, normal, need, left, closest)
+
+
+@jitable
+def _jump(
+    family: Any, data: Data, normal: Floats, need: float, theta: float, closest: Floats
+) -> None:
+    """Where d is linear (a Poisson mean of 0) an arm jumps at the critical theta: it takes the rest."""
+    weights, means = data
+    lack, best, jumper = need, math.inf, -1
+    for k in range(means.size):
+        if normal[k] != 0.0 and weights[k] > 0.0:
+            own = of_arm(family, k)
+            closest[k] = tilt(own, means[k], theta * normal[k] / weights[k])
+            lack -= normal[k] * (closest[k] - means[k])
+            if variance(own, means[k]) <= 0.0 and weights[k] / abs(normal[k]) < best:
+                best, jumper = weights[k] / abs(normal[k]), k
+    if jumper >= 0:
+        closest[jumper] += lack / normal[jumper]
+
+
+@jitable
+def half_space_optimum(
+    family: Any, means: Floats, normal: Floats, offset: float, weights: Floats
+) -> float:
+    """max over w of the cost, and the maximiser in ``weights``.
+
+    The cell is convex and so is d in lambda, so max and min trade places (Lemma 2 with one model):
+    the value is the least c at which the models with d(mu_k, lambda_k) <= c reach the plane. There
+    every d is c, and w_k d'(mu_k, lambda_k) is proportional to a_k. For Gaussian arms this is the
+    appendix's ((offset - a.mu)/||a||_1)^2/2 with w = |a|/||a||_1.
+    """
+    need = missing(normal, offset, means)
+    if need <= 0.0:
+        weights[:] = 1.0 / means.size
+        return 0.0
+    weights[:] = 0.0
+    arm = only_arm(normal)
+    if arm >= 0:
+        weights[arm] = 1.0
+        return divergence(of_arm(family, arm), means[arm], offset / normal[arm])
+    reach = 0.0
+    for k in range(means.size):
+        reach += abs(normal[k]) * math.sqrt(2.0 * variance(of_arm(family, k), means[k]))
+    root = need / reach if reach > 0.0 else 1.0  # the square root of the value
+    left, right = 0.0, math.inf
+    for _ in range(200):
+        lack, total = need, 0.0
+        for k in range(means.size):
+            if normal[k] == 0.0:
+                continue
+            own = of_arm(family, k)
+            if normal[k] > 0.0:
+                lam = upper(own, means[k], root * root)
+            else:
+                lam = lower(own, means[k], root * root)
+            lack -= normal[k] * (lam - means[k])
+            steep = divergence_slope(own, means[k], lam)
+            weights[k] = normal[k] / steep if steep != 0.0 else 0.0
+            total += weights[k]
+        if lack > 0.0:
+            left = root
+        else:
+            right = root
+        new = root + lack / (2.0 * root * total) if total > 0.0 and math.isfinite(lack) else right
+        if not left < new < right:
+            new = 0.5 * (left + right) if right < math.inf else 2.0 * root
+        if lack == 0.0 or abs(new - root) <= 1e-15 * root or new == left or new == right:
+            break
+        root = new
+    if not total > 0.0:  # the means are on the plane, but for rounding
+        weights[:] = 1.0 / means.size
+        return 0.0
+    weights /= total
+    return root * root
+
+
+class Face(NamedTuple):
+    """The constraints that are active at a closest model."""
+
+    free: Floats  # 1.0 for arms that no bound holds
+    normals: Floats  # a row for the gradient of each constraint
+    bend: float  # what a ball's multiplier adds to the second derivative
+
+
+@jitable
+def add_curved_hessian(family: Any, data: Data, closest: Floats, face: Face, curve: Curve) -> None:
+    """-scale * S P S: S the slopes of d, P the inverse of the bend along the active faces."""
+    free, faces, bend = face
+    scale, hessian = curve
+    count = closest.size
+    soft = np.zeros(count)  # the inverse of the Lagrangian's diagonal second derivative
+    steep = np.zeros(count)
+    for k in range(count):
+        if free[k] > 0.0:
+            own, mu = of_arm(family, k), data.means[k]
+            stiff = data.counts[k] * divergence_curvature(own, mu, closest[k]) + bend
+            soft[k] = 1.0 / stiff if stiff > 0.0 else 0.0
+            steep[k] = divergence_slope(own, mu, closest[k])
+    held = face_products(faces, soft)
+    for k in range(count):
+        hessian[k, k] -= scale * steep[k] * steep[k] * soft[k]
+        share = faces[:, k] * soft[k] * steep[k]
+        if solve_linear(held.copy(), share):
+            for m in range(share.size):
+                hessian[k] += scale * share[m] * faces[m] * soft * steep
+
+
+@jitable
+def face_products(faces: Floats, soft: Floats) -> Floats:
+    """faces @ diag(soft) @ faces.T, with a sliver more on its diagonal."""
+    held = np.zeros((faces.shape[0], faces.shape[0]))
+    trace = 0.0
+    for m in range(faces.shape[0]):
+        for j in range(m + 1):
+            held[m, j] = held[j, m] = inner(faces[m] * soft, faces[j])
+        trace += held[m, m]
+    for m in range(faces.shape[0]):
+        held[m, m] += 1e-14 * (1e-300 + trace)
+    return held
+
+
+@jitable
+def add_half_space_hessian(
+    family: Any, data: Data, normal: Floats, closest: Floats, curve: Curve
+) -> None:
+    """Zero for one arm (the cost is linear in its weight); else one active face."""
+    if only_arm(normal) >= 0:
+        return
+    free = np.where(normal != 0.0, 1.0, 0.0)
+    faces = np.ascontiguousarray(normal).reshape(1, normal.size)
+    add_curved_hessian(family, data, closest, Face(free, faces, 0.0), curve)

@@ -1,0 +1,106 @@
+"""Cells outside a ball: |lambda - center| >= radius. Quadratic families only.
+
+Not convex, but strong duality holds (one quadratic constraint): with e = mu - center and the weights
+v_k = N_k/variance_k the closest model is center + e_k v_k/(v_k - theta), 0 <= theta <= min v, with
+theta such that it lies on the sphere; when even theta = min v leaves it inside, the arms of least
+weight take up the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from stopwise.cells.bound import total_divergence
+from stopwise.cells.half_space import Face, add_curved_hessian
+from stopwise.core.arrays import Floats, assign, inner, smallest
+from stopwise.core.data import Curve, Data
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import arms_alike, of_arm, variance
+
+
+@jitable
+def _square(weights: Floats, offset: Floats, theta: float) -> float:
+    total = 0.0
+    for k in range(offset.size):
+        if offset[k] != 0.0:
+            if weights[k] <= theta:
+                return math.inf
+            x = offset[k] * weights[k] / (weights[k] - theta)
+            total += x * x
+    return total
+
+
+@jitable
+def _stiffness(family: Any, data: Data) -> Floats:
+    """What pulls each arm back to its mean, N_k/variance_k; for one variance, but for that, N_k."""
+    stiff = data.counts.copy()
+    if not arms_alike(family):
+        for k in range(stiff.size):
+            stiff[k] /= variance(of_arm(family, k), data.means[k])
+    return stiff
+
+
+@jitable
+def _multiplier(weights: Floats, offset: Floats, radius: float) -> float:
+    """theta in [0, min w] at which the model reaches the sphere, by bisection on a monotone norm."""
+    least = smallest(weights)
+    goal = radius * radius
+    if _square(weights, offset, least) <= goal:
+        return least
+    left, right = 0.0, least
+    for _ in range(200):
+        middle = 0.5 * (left + right)
+        if middle == left or middle == right:
+            break
+        if _square(weights, offset, middle) < goal:
+            left = middle
+        else:
+            right = middle
+    return left
+
+
+@jitable
+def project_outside_ball(
+    family: Any, data: Data, center: Floats, radius: float, closest: Floats
+) -> float:
+    """The closest model on or outside the sphere."""
+    assign(closest, data.means)
+    offset = data.means - center
+    if inner(offset, offset) >= radius * radius:
+        return 0.0
+    weights = _stiffness(family, data)
+    theta = _multiplier(weights, offset, radius)
+    rest, slack = radius * radius, -1
+    for k in range(closest.size):
+        if weights[k] > theta:
+            closest[k] = center[k] + offset[k] * weights[k] / (weights[k] - theta)
+            rest -= (closest[k] - center[k]) * (closest[k] - center[k])
+        else:
+            slack = k if slack < 0 else slack
+            closest[k] = center[k]
+    # the arm of least weight takes up what is missing, on its own side of the center
+    if slack >= 0:
+        side = 1.0 if offset[slack] >= 0.0 else -1.0
+        closest[slack] = center[slack] + side * math.sqrt(max(rest, 0.0))
+    return total_divergence(family, data, closest)
+
+
+@jitable
+def add_outside_ball_hessian(
+    family: Any,
+    data: Data,
+    center: Floats,
+    radius: float,
+    closest: Floats,
+    curve: Curve,
+) -> None:
+    """One active face, the sphere, which bends toward the means: it softens the cost."""
+    theta = _multiplier(_stiffness(family, data), data.means - center, radius)
+    if arms_alike(family):
+        theta /= variance(of_arm(family, 0), closest[0])
+    faces = np.ascontiguousarray(closest - center).reshape(1, closest.size)
+    face = Face(np.ones(closest.size), faces, -theta)
+    add_curved_hessian(family, data, closest, face, curve)

@@ -1,0 +1,161 @@
+"""Cells as a user writes them, checked and packed into arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stopwise.cells.region import Region, fold_bounds, region
+from stopwise.core import checks
+from stopwise.core.arrays import Floats
+from stopwise.core.checks import matrix, positive, vector
+from stopwise.core.errors import BadArgument
+from stopwise.families.verbs import interval
+
+
+class Polyhedron(NamedTuple):
+    """The models with normals @ lambda >= offsets and lower <= lambda <= upper; all optional."""
+
+    normals: ArrayLike | None = None
+    offsets: ArrayLike | None = None
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+
+
+class Ball(NamedTuple):
+    """The models with |lambda - center| <= radius."""
+
+    center: ArrayLike
+    radius: float
+
+
+class OutsideBall(NamedTuple):
+    """The models with |lambda - center| >= radius (Gaussian arms, no constraint on the models)."""
+
+    center: ArrayLike
+    radius: float
+
+
+# what a cell turned out to be, cheapest first
+BOX, GAP, HALF_SPACE, REGION, OUTSIDE = range(5)
+
+
+def polyhedron_region(name: str, given: Any, count: int) -> Region:
+    if not isinstance(given, Polyhedron):
+        allowed = "a Polyhedron" if name == "models" else "a Polyhedron, a Ball or an OutsideBall"
+        raise BadArgument(name, given, allowed)
+    rows, levels = np.zeros((0, count)), np.zeros(0)
+    if given.normals is not None:
+        rows = matrix(f"{name}.normals", given.normals)
+        if rows.shape[1] != count:
+            raise BadArgument(f"{name}.normals", given.normals, f"rows of {count} numbers")
+        if not np.all(np.any(rows != 0.0, axis=1)):
+            raise BadArgument(f"{name}.normals", given.normals, "normals that are not zero")
+        levels = np.zeros(len(rows))
+    if given.offsets is not None:
+        levels = vector(f"{name}.offsets", given.offsets)
+        if levels.size != len(rows):
+            allowed = (
+                f"{len(rows)} numbers, one for each normal" if len(rows) else "none without normals"
+            )
+            raise BadArgument(f"{name}.offsets", given.offsets, allowed)
+    bounds = [
+        np.full(count, default) if end is None else checks.bounds(f"{name}.{side}", end, count)
+        for side, end, default in (
+            ("lower", given.lower, -math.inf),
+            ("upper", given.upper, math.inf),
+        )
+    ]
+    if np.any(bounds[0] > bounds[1]):
+        raise BadArgument(f"{name}.upper", given.upper, "numbers of at least lower")
+    return Region(rows, levels, bounds[0], bounds[1], np.zeros(count), math.inf)
+
+
+def cell_region(name: str, given: Any, count: int) -> tuple[Region, bool]:
+    """The cell as given; and whether it is outside its ball."""
+    if isinstance(given, Ball | OutsideBall):
+        center = vector(f"{name}.center", given.center, count)
+        radius = positive(f"{name}.radius", given.radius)
+        return region(count, center=center, radius=radius), isinstance(given, OutsideBall)
+    return polyhedron_region(name, given, count), False
+
+
+def restrict(own: Region, known: Region) -> Region:
+    """The cell, with the constraints on all models added."""
+    return own._replace(
+        normals=np.concatenate([own.normals, known.normals]),
+        offsets=np.concatenate([own.offsets, known.offsets]),
+        lower=np.maximum(own.lower, known.lower),
+        upper=np.minimum(own.upper, known.upper),
+    )
+
+
+def _kind(cell: Region, outside: bool) -> int:
+    bare = bool(np.all(np.isinf(cell.lower)) and np.all(np.isinf(cell.upper)))
+    if outside:
+        return OUTSIDE
+    if math.isfinite(cell.radius) or len(cell.normals) > 1 or (len(cell.normals) == 1 and not bare):
+        return REGION
+    if len(cell.normals) == 0:
+        return BOX
+    used = cell.normals[0][cell.normals[0] != 0.0]
+    paired = used.size == 2 and used[0] == -used[1] and cell.offsets[0] >= 0.0
+    return GAP if paired else HALF_SPACE
+
+
+def pack(first: list[int], regions: Sequence[tuple[Region, bool]], count: int) -> tuple[Any, ...]:
+    folded = [(fold_bounds(cell), outside) for cell, outside in regions]
+    rows = max((len(cell.normals) for cell, _ in folded), default=0)
+    normals = np.zeros((len(folded), rows, count))
+    offsets = np.full((len(folded), rows), -1.0)
+    for place, (cell, _) in enumerate(folded):
+        normals[place, : len(cell.normals)] = cell.normals
+        offsets[place, : len(cell.offsets)] = cell.offsets
+    return (
+        np.array(first, dtype=np.int64),
+        np.array([_kind(cell, outside) for cell, outside in folded], dtype=np.int64),
+        normals,
+        offsets,
+        np.array([cell.lower for cell, _ in folded]).reshape(-1, count),
+        np.array([cell.upper for cell, _ in folded]).reshape(-1, count),
+        np.array([cell.center for cell, _ in folded]).reshape(-1, count),
+        np.array([cell.radius for cell, _ in folded]),
+    )
+
+
+def check_not_empty(
+    what: str,
+    normals: Floats,
+    offsets: Floats,
+    family: Any,
+    ball: Region | None = None,
+    bounds: Region | None = None,
+) -> None:
+    """Refuse a cell that holds no model of the family in its interior."""
+    from scipy.optimize import linprog
+
+    count = normals.shape[1]
+    low, high = interval(family)
+    lower = np.full(count, low) if bounds is None else np.maximum(bounds.lower, low)
+    upper = np.full(count, high) if bounds is None else np.minimum(bounds.upper, high)
+    if ball is not None:
+        lower = np.maximum(lower, ball.center - ball.radius)
+        upper = np.minimum(upper, ball.center + ball.radius)
+    box = [(a, b) for a, b in zip(lower, upper, strict=True)]
+    feasible = all(a < b for a, b in box)
+    if feasible and len(offsets):
+        # the largest margin t <= 1 with normals @ x >= offsets + t |normal|
+        size = np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
+        slack = np.hstack([-normals, size[:, None]])
+        goal = np.zeros(count + 1)
+        goal[-1] = -1.0
+        found = linprog(goal, A_ub=slack, b_ub=-offsets, bounds=[*box, (None, 1.0)])
+        feasible = found.status == 0 and found.x[-1] > 1e-9
+    if not feasible:
+        raise BadArgument(
+            what, "an empty set", f"a set with an interior among the means of {family!r}"
+        )

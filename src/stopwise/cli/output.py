@@ -1,0 +1,62 @@
+"""What the commands of a campaign print: a text, or JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from stopwise.campaign.campaign import Campaign
+    from stopwise.campaign.events import Decision, Receipt
+
+
+def say(text: str, table: dict[str, Any], as_json: bool) -> None:
+    """Print one of the two."""
+    typer.echo(json.dumps(plain(table), indent=2, ensure_ascii=False) if as_json else text)
+
+
+def say_receipt(campaign: Campaign, receipt: Receipt, as_json: bool) -> None:
+    """A value that is on record, and the decision if it brought one."""
+    label = campaign.labels[receipt.arm]
+    lines = [f"event {receipt.number}: {label} {receipt.value:.12g}"]
+    if receipt.late:
+        lines[0] += " (late: the campaign was decided before, it does not count)"
+    if receipt.decided and campaign.decision is not None:
+        lines.append(decided(campaign.decision))
+    say("\n".join(lines), {**receipt._asdict(), "label": label}, as_json)
+
+
+def decided(decision: Decision) -> str:
+    """The decision in one line."""
+    return (
+        f"decided: {decision.text} (evidence {decision.evidence:.3f}, "
+        f"threshold {decision.threshold:.3f}, {decision.samples:,} samples)"
+    )
+
+
+def event_cells(campaign: Campaign, row: dict[str, Any]) -> list[str]:
+    """The cells of an event's line."""
+    from datetime import UTC, datetime
+
+    kind = row["kind"] + (" (late)" if row["late"] else "")
+    time = datetime.fromtimestamp(row["time"], UTC).isoformat(sep=" ", timespec="milliseconds")
+    label = "-" if row["label"] is None else row["label"]
+    value = "-" if row["value"] is None else f"{row['value']:.12g}"
+    note = row["note"] or "-"
+    if row["kind"] == "decided" and campaign.decision is not None:
+        note = campaign.decision.text
+    return [str(row["number"]), kind, time, label, value, row["token"], note]
+
+
+def plain(value: Any) -> Any:
+    """For JSON, which has no tuples and no infinite numbers."""
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

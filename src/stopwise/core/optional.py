@@ -1,0 +1,17 @@
+"""Libraries that only some functions need."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from stopwise.core.errors import BadArgument
+
+
+def load(module: str, what: str) -> Any:
+    """A library that only tables need; ``what`` is the function that asked for it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        hint = 'Install "stopwise[tables]".'
+        raise BadArgument(what, f"no {module}", f"an environment with {module}", hint) from error

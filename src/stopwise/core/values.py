@@ -1,0 +1,118 @@
+"""Immutable values that know their type, and the four roles that they play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from stopwise.core import registry
+from stopwise.core.errors import BadArgument
+from stopwise.core.options import Option
+
+
+class Value(tuple[Any, ...]):
+    """A named tuple that equals only one of its own type with the same fields, arrays included.
+
+    ``class BestArm(_BestArm, Problem)``, where _BestArm is the NamedTuple of its fields: values are
+    plain tuples for compiled code.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and bool(_plain(self) == _plain(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(_plain(self))
+
+
+class Empty(NamedTuple):
+    """The fields of a value that has none."""
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, np.ndarray):
+        return (item.shape, item.dtype.str, item.tobytes())
+    if isinstance(item, tuple):
+        return (type(item).__name__, *(_plain(part) for part in tuple.__iter__(item)))
+    return item
+
+
+class Role(Value):
+    """A value that files, commands and forms know by name: problem, family, strategy, stopping rule.
+
+    ``title`` says in a form what it is, ``options`` what its options may be and mean. A subclass is
+    entered into the registry, unless ``listed`` is False.
+    """
+
+    __slots__ = ()
+    role: ClassVar[str]
+    example: ClassVar[str]
+    title: ClassVar[str] = ""
+    options: ClassVar[Mapping[str, Option]] = {}
+
+    def __init_subclass__(cls, listed: bool = True, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if listed and hasattr(cls, "_fields"):
+            registry.enter(cls.role, cls)
+
+
+class Problem(Role, listed=False):
+    """A question about the arms' means, with its answers; the verbs are in stopwise.problems.verbs."""
+
+    __slots__ = ()
+    role = "problem"
+    example = "BestArm(4)"
+
+    @property
+    def arms(self) -> int:
+        """K, the number of arms."""
+        raise NotImplementedError(f"{type(self).__name__} needs a field or property ``arms``")
+
+
+class Family(Role, listed=False):
+    """A family of reward distributions; the verbs are in stopwise.families.verbs."""
+
+    __slots__ = ()
+    role = "family"
+    example = "Bernoulli()"
+
+
+class Strategy(Role, listed=False):
+    """Which arm next; the verbs are in stopwise.sampling.verbs.
+
+    ``uses_randomness``: it draws from the generator that it is given. ``looks_at_delta``: its choices
+    depend on delta, so that one trajectory serves one delta only. ``needs_truth``: it knows the true
+    means, and so cannot run in a campaign.
+    """
+
+    __slots__ = ()
+    role = "strategy"
+    example = "TrackAndStop()"
+    uses_randomness: ClassVar[bool] = False
+    looks_at_delta: ClassVar[bool] = False
+    needs_truth: ClassVar[bool] = False
+
+
+class StoppingRule(Role, listed=False):
+    """When to stop, and with which answer; the verbs are in stopwise.stopping.verbs."""
+
+    __slots__ = ()
+    role = "stopping"
+    example = "Mixture()"
+
+
+def check_role(name: str, given: Any, kind: type[Role]) -> None:
+    """Refuse what does not play this role, in the argument's own name."""
+    if isinstance(given, kind):
+        return
+    words = {"stopping": "a stopping rule"}.get(kind.role, f"a {kind.role}")
+    if isinstance(given, type) and issubclass(given, kind):
+        hint = f"This is the type; give a value of it: {given.__name__}(...)."
+        raise BadArgument(name, given.__name__, f"{words}, such as {kind.example}", hint)
+    raise BadArgument(name, given, f"{words}, such as {kind.example}")

@@ -1,0 +1,163 @@
+"""A question with everything that a run needs, checked before the first sample."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stopwise.core import checks, registry
+from stopwise.core.arrays import Floats, Rng
+from stopwise.core.errors import BadArgument
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
+from stopwise.engine.region import region_level
+from stopwise.families.checks import check_means
+from stopwise.families.verbs import check_arms, usual_stopping
+from stopwise.problems.verbs import check, code_size, is_model, several_answers
+from stopwise.sampling.verbs import Question, bind, check_strategy
+from stopwise.stopping.verbs import level, proven
+
+
+class Setting(NamedTuple):
+    """What is asked and how: four values, which compiled code gets as one."""
+
+    problem: Any
+    family: Any
+    strategy: Any
+    stopping: Any
+
+
+class Design(NamedTuple):
+    """A setting that is ready to run: the strategy is bound to the question, the levels rise."""
+
+    setting: Setting
+    truth: Floats  # nan in a campaign
+    deltas: Floats  # falling
+    levels: Floats  # of the stopping rule, one for each delta
+    code_size: int
+    proven: bool
+    max_rounds: int
+
+    @property
+    def problem(self) -> Any:
+        """What is asked."""
+        return self.setting.problem
+
+    @property
+    def family(self) -> Any:
+        """Of what samples are drawn."""
+        return self.setting.family
+
+    @property
+    def strategy(self) -> Any:
+        """Which arm next."""
+        return self.setting.strategy
+
+    @property
+    def stopping(self) -> Any:
+        """When to stop."""
+        return self.setting.stopping
+
+    @property
+    def guarantee(self) -> str:
+        """How sure it is that a wrong answer has probability at most delta, in words."""
+        if not self.proven:
+            return "not proven"
+        foreign = not type(self.problem).__module__.startswith("stopwise.")
+        return "proven if its rank and union bound are right" if foreign else "proven"
+
+
+def default_stopping(family: Family) -> StoppingRule:
+    """The rule that suits the family, unless somebody chooses."""
+    rule: StoppingRule = registry.find("stopping", usual_stopping(family))()
+    return rule
+
+
+def default_strategy(problem: Problem) -> Strategy:
+    """With one correct answer Track-and-Stop is optimal; with several only a sticky rule is."""
+    name = "sticky-track-and-stop" if several_answers(problem) else "track-and-stop"
+    strategy: Strategy = registry.find("strategy", name)()
+    return strategy
+
+
+def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
+    """Error probabilities strictly between 0 and 1, as given."""
+    many = np.ndim(delta) > 0
+    values = checks.vector("delta", delta) if many else [checks.finite("delta", delta)]
+    for value in values:
+        if not 0.0 < value < 1.0:
+            raise BadArgument("delta", float(value), "a probability strictly between 0 and 1")
+    if len(set(values)) < len(values):
+        raise BadArgument("delta", delta, "probabilities that all differ")
+    return tuple(float(value) for value in values)
+
+
+def prepare(
+    problem: Problem,
+    means: ArrayLike | None,
+    *,
+    family: Family,
+    strategy: Strategy,
+    stopping: StoppingRule,
+    deltas: tuple[float, ...],
+    max_rounds: int,
+) -> Design:
+    """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
+    check_role("problem", problem, Problem)
+    check_role("family", family, Family)
+    check_role("strategy", strategy, Strategy)
+    check_role("stopping", stopping, StoppingRule)
+    truth = _truth(problem, means, family)
+    most = checks.whole("max_rounds", max_rounds, least=problem.arms)
+    looks = strategy.looks_at_delta
+    if looks and len(deltas) > 1:
+        raise BadArgument(
+            "delta",
+            list(deltas),
+            f"a single number for {strategy!r}, which looks at delta",
+            "One trajectory has many stopping times only when the sampling rule is the same for all.",
+        )
+    falling = np.sort(np.array(deltas))[::-1].copy()
+    levels = np.array([level(stopping, problem, family, delta) for delta in falling])
+    if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
+        raise BadArgument("stopping", stopping, "a rule whose level is finite and falls in delta")
+    question = Question(
+        problem,
+        family,
+        truth,
+        deltas[0] if looks else np.nan,
+        region_level(stopping, problem.arms, family),
+        most,
+    )
+    bound = bind(strategy, question)
+    check_strategy(bound)
+    return Design(
+        Setting(problem, family, bound, stopping),
+        truth,
+        falling,
+        levels,
+        int(code_size(problem)),
+        bool(proven(stopping, problem, family)),
+        most,
+    )
+
+
+def _truth(problem: Problem, means: ArrayLike | None, family: Family) -> Floats:
+    if means is None:
+        check_arms(family, problem.arms)
+        check(problem, family)
+        return np.full(problem.arms, np.nan)
+    truth = check_means(means, problem.arms, family)
+    check(problem, family)
+    if not is_model(problem, truth):
+        raise BadArgument(
+            "means", truth.tolist(), f"means among the possible models of {problem!r}"
+        )
+    return truth
+
+
+def generator(seed: int, *place: int) -> Rng:
+    """Each repetition (of each cell) has its own stream, whatever the workers and blocks."""
+    sequence = np.random.SeedSequence(seed, spawn_key=place)
+    return np.random.Generator(np.random.PCG64(sequence))

@@ -1,0 +1,115 @@
+"""A worker: one run after the other, by the compiled loop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from stopwise.core import kernels, verbs
+from stopwise.core.data import State
+from stopwise.core.errors import StopwiseError
+from stopwise.engine.design import Design, generator
+from stopwise.engine.loop import Outcome, Trace, run_rounds
+from stopwise.engine.step import begin, restart
+from stopwise.engine.verdict import Verdict
+
+CHUNK = 32_768  # rounds between chances to stop
+
+
+class Worker:
+    """Runs of one design; the state is used again from run to run."""
+
+    def __init__(self, design: Design, trace: Trace | None = None) -> None:
+        self.design = design
+        self.state: State = begin(design.setting)
+        self.trace = new_trace(design.code_size) if trace is None else trace
+        self.kernel = kernel(design, self.state, self.trace)
+
+    def run(
+        self, seed: int, cell: int, repetition: int, outcome: Outcome, stopped: Callable[[], bool]
+    ) -> Iterator[int]:
+        """One run, in chunks; yields the rounds done so far."""
+        design = self.design
+        self.state = restart(design.setting, self.state)
+        rng = dice = generator(seed, cell, repetition)
+        if getattr(design.strategy, "uses_randomness", False):
+            dice = generator(seed, cell, repetition, 1)
+        while True:
+            stop = min(int(outcome.progress[0]) + CHUNK, design.max_rounds)
+            verdict = self.kernel(
+                *(design.setting, design.truth, design.levels, stop, rng, dice),
+                *(self.state, outcome, self.trace),
+            )
+            if verdict != Verdict.FINE:
+                raise Verdict(verdict).error(design, self.state, int(outcome.progress[0]))
+            yield int(outcome.progress[0])
+            over = outcome.progress[1] == design.levels.size
+            if over or outcome.progress[0] >= design.max_rounds or stopped():
+                break
+        for place in range(int(outcome.progress[1]), design.levels.size):
+            outcome.counts[place] = self.state.data.counts
+
+
+def new_trace(code_size: int, room: int = 0) -> Trace:
+    """Room for so many rounds."""
+    codes = [np.zeros((room, code_size), dtype=np.int64) for _ in range(2)]
+    arms = np.zeros(room, dtype=np.int64)
+    return Trace(arms, np.zeros(room), codes[0], codes[1], np.zeros(room), np.zeros(room))
+
+
+def new_outcome(design: Design) -> Outcome:
+    """Room for one run."""
+    deltas, arms = design.levels.size, design.truth.size
+    return Outcome(
+        np.zeros(deltas, dtype=np.int64),
+        np.zeros((deltas, design.code_size), dtype=np.int64),
+        np.zeros((deltas, arms)),
+        np.zeros(2, dtype=np.int64),
+    )
+
+
+_kernels: dict[tuple[Any, ...], Callable[..., int]] = {}
+_compiling = threading.Lock()
+
+
+def kernel(design: Design, state: State, trace: Trace) -> Callable[..., int]:
+    """The compiled loop; one that may allocate where a user's functions do; plain without a compiler."""
+    key = (kernels.kind(design.setting), verbs.has_foreign())
+    with _compiling:
+        if key not in _kernels:
+            _kernels[key] = _compile(design, state, trace)
+    return _kernels[key]
+
+
+def _compile(design: Design, state: State, trace: Trace) -> Callable[..., int]:
+    cause = None
+    for allocates in (False, True):
+        found = kernels.compiled(run_rounds, allocates)
+        try:  # compile by playing no rounds
+            rng = generator(0, 0, 0)
+            found(
+                *(design.setting, design.truth, design.levels, 0, rng, rng),
+                *(state, new_outcome(design), trace),
+            )
+            return found
+        except Exception as error:
+            if not kernels.from_compiler(error):
+                raise
+            cause = error
+    raise CannotCompile(design, cause) from cause
+
+
+class CannotCompile(StopwiseError, TypeError):
+    """A function registered for one of the values is not code that numba can compile."""
+
+    def __init__(self, design: Design, cause: BaseException | None) -> None:
+        names = ", ".join(type(each).__name__ for each in design.setting)
+        lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
+        super().__init__(
+            f"the functions registered for {names} could not be compiled: {' | '.join(lines[:12])}. "
+            "Use only what numba compiles (numbers, arrays, loops), or set NUMBA_DISABLE_JIT=1 to run "
+            "in plain Python."
+        )

@@ -1,0 +1,327 @@
+"""What a family of reward distributions knows: the verbs, and what follows from them.
+
+A family is a one-parameter exponential family on an open interval of means, determined by its
+variance function V: d(mu, lambda) = integral from mu to lambda of (x - mu)/V(x) dx. Each family
+is an immutable value; adding one is one file that registers ``interval``, ``divergence``,
+``variance``, ``variance_slope``, ``natural`` and ``draw`` (and ``tilt`` if V is concave).
+
+Arms may differ in parameters: ``of_arm`` gives the family of one arm, and every other verb is about
+that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from stopwise.core.arrays import Ints, Rng
+from stopwise.core.errors import MissingVerb, NotDefined
+from stopwise.core.values import Family
+from stopwise.core.verbs import jitable, verb
+
+
+class Quadratic(Family, listed=False):
+    """Families with d(mu, lambda) = (mu - lambda)^2/(2 variance), the variance of each arm its own."""
+
+    __slots__ = ()
+
+
+class OneVariance(Quadratic, listed=False):
+    """Those with one variance for all arms."""
+
+    __slots__ = ()
+
+
+@verb(inline=True)
+def of_arm(family: Any, arm: int) -> Any:
+    """The family of one arm: by default the same for all."""
+    return family
+
+
+@verb
+def arms_alike(family: Any) -> bool:
+    """Whether all arms have the same parameters."""
+    return True
+
+
+@verb
+def of_group(family: Any, arms: Ints) -> Any:
+    """The family of some of the arms."""
+    return family
+
+
+@verb
+def check_arms(family: Any, arms: int) -> None:
+    """Refuse a family that is about another number of arms."""
+
+
+@verb
+def interval(family: Any) -> tuple[float, float]:
+    """The open interval of means, as (low, high)."""
+    raise MissingVerb("interval", family)
+
+
+@verb(inline=True)
+def divergence(family: Any, mu: float, lam: float) -> float:
+    """d(mu, lambda); mu may lie on the boundary, as empirical means do (all-zero data)."""
+    raise MissingVerb("divergence", family)
+
+
+@verb(inline=True)
+def variance(family: Any, mu: float) -> float:
+    """V(mu), the variance of the distribution with mean mu."""
+    raise MissingVerb("variance", family)
+
+
+@verb(inline=True)
+def variance_slope(family: Any, mu: float) -> float:
+    """V'(mu)."""
+    raise MissingVerb("variance_slope", family)
+
+
+@verb
+def natural(family: Any, mu: float) -> float:
+    """The natural parameter of the distribution with mean mu: a primitive of 1/V."""
+    raise MissingVerb("natural", family)
+
+
+@verb(inline=True)
+def draw(family: Any, mean: float, rng: Rng) -> float:
+    """One sample with this mean, the same number in compiled code and in plain Python."""
+    raise MissingVerb("draw", family)
+
+
+@verb
+def record(family: Any, arms: int) -> Any:
+    """What the family keeps of the samples besides counts and means: a NamedTuple of arrays, or one."""
+    return np.zeros(0)
+
+
+@verb(inline=True)
+def note(family: Any, record: Any, arm: int, sample: float) -> None:
+    """Enter one sample into the record."""
+
+
+@verb
+def supports(family: Any, value: float) -> bool:
+    """Whether a single observation may have this value."""
+    return math.isfinite(value)
+
+
+@verb
+def convex(family: Any) -> bool:
+    """Whether lambda -> d(mu, lambda) is convex for every mu; true when V is concave.
+
+    Proof: V(lambda)^2 times its second derivative is V(lambda) + V'(lambda)(mu - lambda), the
+    tangent of V at lambda taken at mu, which lies above V(mu) > 0 when V is concave.
+    """
+    return False
+
+
+@verb
+def tilt(family: Any, mu: float, slope: float) -> float:
+    """The lambda at which lambda -> d(mu, lambda) has this slope; convex families only."""
+    raise MissingVerb("tilt", family)
+
+
+@verb
+def upper(family: Any, mu: float, level: float) -> float:
+    """The largest lambda >= mu with d(mu, lambda) <= level."""
+    return inverse(family, mu, level, 1.0)
+
+
+@verb
+def lower(family: Any, mu: float, level: float) -> float:
+    """The smallest lambda <= mu with d(mu, lambda) <= level."""
+    return inverse(family, mu, level, -1.0)
+
+
+@verb(inline=True)
+def least_surprise(family: Any, sample: float, mean: float, level: float) -> float:
+    """A lower bound on d(x, mu') over the mu' with d(m, mu') <= level."""
+    return 0.0
+
+
+@verb
+def usual_stopping(family: Any) -> str:
+    """The name of the stopping rule that suits the family best, unless somebody chooses."""
+    return "mixture"
+
+
+@verb
+def bound_remark(family: Any) -> str:
+    """What to say about lower bounds for this family."""
+    return ""
+
+
+@verb
+def regret(family: Any, count: float, mean: float, center: float, spread: float) -> float:
+    """log p_{mu-hat}(data)/m(data) for ``count`` samples with this mean: see mixtures.py."""
+    raise NotDefined(
+        f"Mixture with {family!r}: no conjugate mixture is built in for this family. "
+        "Use MixtureMartingale(), or register stopwise.families.verbs.regret for it."
+    )
+
+
+@verb
+def martingale_growth(family: Any, count: float) -> float:
+    """What Kaufmann & Koolen (2021), Theorem 7, ask of an arm for its number of samples."""
+    return 3.0 * math.log(1.0 + math.log(count))
+
+
+@verb
+def martingale_cost(family: Any, x: float) -> float:
+    """T(x) of the same theorem, for one-parameter exponential families."""
+    return general_cost(x)
+
+
+@jitable
+def divergence_slope(family: Any, mu: float, lam: float) -> float:
+    """The derivative of lambda -> d(mu, lambda): (lambda - mu)/V(lambda)."""
+    if lam == mu:
+        return 0.0
+    spread = variance(family, lam)
+    if spread <= 0.0:
+        return math.inf if lam > mu else -math.inf
+    return (lam - mu) / spread
+
+
+@jitable
+def divergence_curvature(family: Any, mu: float, lam: float) -> float:
+    """The second derivative of lambda -> d(mu, lambda)."""
+    if math.isinf(lam):
+        return 0.0
+    spread = variance(family, lam)
+    if spread <= 0.0:
+        return math.inf
+    return (spread - (lam - mu) * variance_slope(family, lam)) / (spread * spread)
+
+
+@jitable
+def entropy_gap(u: float) -> float:
+    """u - log(1 + u), to full relative accuracy near 0, where most divergences are needed."""
+    if u <= -1.0:
+        return math.inf
+    if abs(u) > 0.1:
+        return u - math.log1p(u)
+    # log(1+u) = 2 artanh(s) with s = u/(2+u), and u - 2s = u s
+    s = u / (2.0 + u)
+    q = s * s
+    tail = 1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13 + q / 15)))))
+    return u * s - 2.0 * s * q * tail
+
+
+@jitable
+def comparable(x: float, y: float) -> bool:
+    """Whether y/x is so moderate that log(y/x) is well computed from the difference y - x."""
+    return 1e-3 * x <= y <= 1e3 * x
+
+
+@jitable
+def scaled_entropy_gap(x: float, delta: float, end: float) -> float:
+    """x * entropy_gap(delta/x), with its limit at x = 0: the common part of many divergences.
+
+    ``end`` is x + delta, which would lose its digits where the two nearly cancel.
+    """
+    if x <= 0.0:
+        return delta if delta >= 0.0 else math.inf
+    if -0.999 * x < delta < 999.0 * x:
+        return x * entropy_gap(delta / x)
+    if end <= 0.0 or end == math.inf:
+        return math.inf
+    # delta is x or end but for a thousandth
+    return delta - x * (math.log(end) - math.log(x))
+
+
+@jitable
+def entropy_gap_difference(x: float, more: float, delta: float, end: float) -> float:
+    """scaled_entropy_gap(x, delta, end) - scaled_entropy_gap(x + more, delta, end + more).
+
+    Its derivative in x is -entropy_gap(-delta/(x + delta)); for small ``more`` that is integrated,
+    by the two-point Gauss rule (error of the order (more/x)^4 + (more/end)^4). Elsewhere, where the
+    two terms would cancel, it is a sum of gaps: (x + more) times the divergence between the coins
+    that show heads with probability x/(x + more) and end/(end + more).
+    """
+    if end == math.inf:
+        return math.inf
+    if more <= 1e-3 * min(x, end) and comparable(x, end):
+        total = 0.0
+        for place in (0.5 - 0.28867513459481287, 0.5 + 0.28867513459481287):
+            total += entropy_gap(-delta / (x + place * more + delta))
+        return 0.5 * more * total
+    first = scaled_entropy_gap(x, delta, end)
+    difference = first - scaled_entropy_gap(x + more, delta, end + more)
+    if difference > first * max(1e-2, 1e-3 * x / end):
+        return difference
+    ratio = (x + more) / (end + more)
+    moved = more * (delta / (end + more))
+    return scaled_entropy_gap(more, -moved, more * ratio) + scaled_entropy_gap(
+        x, moved, end * ratio
+    )
+
+
+@jitable
+def square_ratio(factor: float, x: float, over: float) -> float:
+    """factor * x^2/over, also where the numerator is too large or too small for a float."""
+    top = factor * x * x
+    if 1e-290 < top < math.inf or x == 0.0:
+        return top / over
+    return factor / over * x * x
+
+
+@jitable
+def inverse(family: Any, mu: float, level: float, side: float) -> float:
+    """The point beyond mu, on one side, where d(mu, .) reaches the level: safeguarded Newton."""
+    low, high = interval(family)
+    far = high if side > 0 else low
+    mu, level = float(mu), float(level)  # plain numbers grow to infinity without a warning
+    if level <= 0.0 or mu == far:
+        return mu
+    if level == math.inf:
+        return far
+    near = mu
+    step = math.sqrt(2.0 * level * variance(family, mu))
+    x = mu + side * (step if step > 0.0 else level)
+    if (x - far) * side >= 0.0:
+        x = 0.5 * (near + far)
+    for _ in range(400):
+        excess = divergence(family, mu, x) - level
+        if excess == 0.0:
+            return x
+        if excess > 0.0:
+            far = x
+        else:
+            near = x
+        slope = divergence_slope(family, mu, x)
+        steep = slope != 0.0 and math.isfinite(slope)
+        y = x - excess / slope if steep and math.isfinite(excess) else far
+        if not min(near, far) < y < max(near, far):
+            y = 0.5 * (near + far) if math.isfinite(far) else mu + 2.0 * (x - mu)
+        if abs(y - x) <= 1e-16 * abs(y) or not math.isfinite(y):
+            return y
+        x = y
+    return x
+
+
+def _h_inverse(x: float) -> float:
+    """The u >= 1 with u - log u = x."""
+    u = x + math.log(x + math.sqrt(2.0 * max(x - 1.0, 0.0)) + 1e-300) if x > 1.0 else 1.0
+    for _ in range(100):
+        step = (u - math.log(u) - x) / (1.0 - 1.0 / u) if u > 1.0 else 0.0
+        u = max(u - step, 1.0)
+        if abs(step) <= 1e-15 * u:
+            break
+    return u
+
+
+def general_cost(x: float) -> float:
+    """T(x) of Kaufmann & Koolen (2021), Theorem 7."""
+    z = 1.5
+    y = 0.5 * (_h_inverse(1.0 + x) + math.log(2.0 * math.pi**2 / 6.0))
+    turn = 1.0 / math.log(z)
+    if y >= turn - math.log(turn):
+        u = _h_inverse(y)
+        return 2.0 * math.exp(1.0 / u) * u
+    return 2.0 * z * (y - math.log(math.log(z)))

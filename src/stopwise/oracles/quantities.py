@@ -1,0 +1,192 @@
+"""The public functions of a problem: answers, cost, evidence, oracle, witness and bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import stopwise.oracles.rounds  # noqa: F401  (what a round asks of a problem by default)
+from stopwise.core import checks
+from stopwise.core.arrays import Floats
+from stopwise.core.data import Data
+from stopwise.core.errors import BadArgument
+from stopwise.core.values import Family, Problem, check_role
+from stopwise.families.checks import check_means
+from stopwise.oracles.bound import worst_mixture
+from stopwise.oracles.solve import (
+    STATUSES,
+    degenerate,
+    find_witness,
+    solution,
+)
+from stopwise.oracles.values import Bound, Cost, Oracle, Witness
+from stopwise.oracles.witness import payoff_table
+from stopwise.problems import verbs
+from stopwise.problems.verbs import Answer
+
+TIE = 1e-9  # values this close, relatively, count as one: ties are sets
+
+
+def _prepare(problem: Problem, means: ArrayLike, family: Family, closed: bool = False) -> Floats:
+    check_role("problem", problem, Problem)
+    array = check_means(means, problem.arms, family, closed)
+    verbs.check(problem, family)
+    if not closed and not verbs.is_model(problem, array):
+        raise BadArgument(
+            "means", array.tolist(), f"means among the possible models of {problem!r}"
+        )
+    return array
+
+
+def answers(problem: Problem) -> Iterator[Answer]:
+    """The problem's answers in its strict order, lazily (there may be 2^K of them)."""
+    check_role("problem", problem, Problem)
+    return iter(verbs.answers(problem))
+
+
+def correct_answers(problem: Problem, means: ArrayLike) -> tuple[Answer, ...]:
+    """i*(mu): the answers that are correct at these means, in the problem's order."""
+    check_role("problem", problem, Problem)
+    return tuple(verbs.correct_answers(problem, checks.vector("means", means, problem.arms)))
+
+
+def cost(
+    problem: Problem, means: ArrayLike, *, family: Family, weights: ArrayLike, answer: Answer
+) -> Cost:
+    """D(w, mu, not i): what the cheapest model of the alternative costs, and that model."""
+    mu = _prepare(problem, means, family, closed=True)
+    data = Data(checks.weights("weights", weights, mu.size), mu)
+    closest = np.zeros(mu.size)
+    value = verbs.cost(problem, family, data, verbs.encode(problem, answer), closest)
+    return Cost(float(value), closest)
+
+
+LISTED = 10_000  # answers that are gone through one by one
+
+
+def evidence(
+    problem: Problem, means: ArrayLike, *, family: Family, counts: ArrayLike
+) -> dict[Answer, float]:
+    """D(N, mu-hat, not i) for each answer that has any; 0 for all others.
+
+    An answer has evidence only where it is correct; but at estimates that are no possible models an
+    answer may have evidence without being correct there, so that all are tried where they are few.
+    """
+    mu = _prepare(problem, means, family, closed=True)
+    data, closest = Data(checks.weights("counts", counts, mu.size), mu), np.zeros(mu.size)
+    correct = list(verbs.correct_answers(problem, mu))
+    tried = correct
+    if not verbs.is_model(problem, mu):
+        tried = list(islice(verbs.answers(problem), LISTED))
+    found = {
+        answer: float(verbs.cost(problem, family, data, verbs.encode(problem, answer), closest))
+        for answer in dict.fromkeys([*correct, *tried])
+    }
+    return {each: value for each, value in found.items() if value > 0.0 or each in correct}
+
+
+def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
+    """The lower bound at these means: oracle answers, characteristic time and oracle weights."""
+    mu = _prepare(problem, means, family)
+    correct = tuple(verbs.correct_answers(problem, mu))
+    if not correct:
+        raise BadArgument("means", mu.tolist(), f"means at which {problem!r} has a correct answer")
+    solved = {
+        answer: solution(problem, family, mu, verbs.encode(problem, answer))
+        for answer in verbs.candidates(problem, family, mu)
+    }
+    value = max(each.value for each in solved.values())
+    if value == 0.0:
+        flat = degenerate(mu.size)
+        chosen = solved = dict.fromkeys(correct, flat)
+    else:
+        chosen = {a: each for a, each in solved.items() if each.value >= value * (1.0 - TIE)}
+    return Oracle(
+        problem,
+        family,
+        mu,
+        correct,
+        tuple(chosen),
+        max(each.value for each in chosen.values()),
+        tuple(each.weights for each in chosen.values()),
+        max(each.gap for each in chosen.values()),
+        max((each.status for each in chosen.values()), key=STATUSES.index),
+        dict(solved),
+    )
+
+
+def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answer) -> Witness:
+    """Lemma 2's minimax distribution on the alternative to an answer, and the gap it certifies."""
+    mu = _prepare(problem, means, family)
+    code = verbs.encode(problem, answer)
+    solved = solution(problem, family, mu, code)
+    if solved.value == 0.0:  # the means themselves lie in the closed alternative
+        return Witness(mu[None].copy(), np.ones(1), np.zeros(mu.size), 0.0, 0.0)
+    models, shares = find_witness(problem, family, mu, code, solved)
+    payoffs = shares @ payoff_table(family, mu, models)
+    return Witness(models, shares, payoffs, solved.lower, float(payoffs.max()))
+
+
+def track_and_stop_bound(
+    problem: Problem,
+    means: ArrayLike,
+    *,
+    family: Family,
+    tolerance: float = 1e-6,
+    nodes: int = 300,
+) -> Bound:
+    """Theorem 5: the worst 1/D(w, mu) over the convex hull of the oracle weights."""
+    checks.not_negative("tolerance", tolerance)
+    checks.whole("nodes", nodes, least=1)
+    found = oracle(problem, means, family=family)
+    if found.value == 0.0:
+        return Bound(math.inf, math.inf, found.weights[0], math.inf)
+    codes = [verbs.encode(problem, answer) for answer in found.correct]
+    closest = np.zeros(found.means.size)
+
+    def costs(weights: Floats) -> Floats:
+        data = Data(weights, found.means)
+        return np.array([verbs.cost(problem, family, data, code, closest) for code in codes])
+
+    corners = np.unique(np.concatenate(found.vertices), axis=0)
+    worst = worst_mixture(costs, corners, tolerance, nodes)
+    upper = 1.0 / worst.least if worst.least > 0.0 else math.inf
+    return Bound(1.0 / worst.value, upper, worst.weights, found.time)
+
+
+def reachable_answers(
+    problem: Problem,
+    means: ArrayLike,
+    *,
+    family: Family,
+    counts: ArrayLike,
+    level: float,
+    limit: int | None = None,
+) -> tuple[Answer, ...]:
+    """Answers that are oracle answers at some model mu' with D(N, mu-hat, mu') <= level, in order.
+
+    At most ``limit`` of them are looked for. Where a problem has no exact formula this is an outer
+    approximation (docs/notation.md says which).
+    """
+    mu = _prepare(problem, means, family, closed=True)
+    data = Data(checks.weights("counts", counts, mu.size), mu)
+    top = checks.not_negative("level", level)
+    if limit is not None:
+        limit = checks.whole("limit", limit, least=0)
+    return tuple(islice(verbs.reachable(problem, family, data, top), limit))
+
+
+def rank(problem: Problem) -> int:
+    """The most arms that a cell constrains when it holds the truth and an answer is wrong."""
+    check_role("problem", problem, Problem)
+    return int(verbs.rank(problem))
+
+
+def union_bound(problem: Problem) -> int:
+    """How many cells can be to blame for a wrong answer at one truth."""
+    check_role("problem", problem, Problem)
+    return int(verbs.union_bound(problem))

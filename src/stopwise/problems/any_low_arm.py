@@ -1,0 +1,194 @@
+"""Find an arm below a threshold, or say that there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.cells.bound import project_bound, total_divergence
+from stopwise.core.arrays import Floats, smallest
+from stopwise.core.checks import finite, whole
+from stopwise.core.data import Data
+from stopwise.core.options import NUMBER, Option
+from stopwise.core.values import Problem
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import arms_alike, of_arm, variance
+from stopwise.problems import rounds, verbs
+from stopwise.problems.limits import (
+    alone,
+    beyond,
+    harmonic,
+    high_costs,
+    inside,
+    nearly,
+    on_threshold,
+    separate_bound,
+)
+from stopwise.problems.rounds import Scratch
+from stopwise.problems.verbs import Answer, Code
+
+
+class _AnyLowArm(NamedTuple):
+    arms: int
+    threshold: float
+
+
+class AnyLowArm(_AnyLowArm, Problem):
+    """Any arm with mean at most ``threshold``, or "none". Answers: 0 to K - 1, then "none"."""
+
+    __slots__ = ()
+    title = "Is any arm below a threshold? Name one"
+    options = {"threshold": Option(NUMBER, "The level that means are compared with")}
+
+    def __new__(cls, arms: int, threshold: float) -> AnyLowArm:
+        return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
+
+
+@verbs.answers.register(AnyLowArm)
+def _answers(problem: AnyLowArm) -> Iterator[Answer]:
+    yield from range(problem.arms)
+    yield "none"
+
+
+@verbs.correct_answers.register(AnyLowArm)
+def _correct_answers(problem: AnyLowArm, means: Floats) -> Iterator[Answer]:
+    yield from (int(k) for k in np.flatnonzero(means <= problem.threshold))
+    if means.min() >= problem.threshold:
+        yield "none"
+
+
+@verbs.in_words.register(AnyLowArm)
+def _in_words(problem: AnyLowArm, answer: Any, labels: Sequence[str]) -> str:
+    if isinstance(answer, int):
+        return f"{labels[answer]} is below {problem.threshold:g}"
+    return f"no arm is below {problem.threshold:g}"
+
+
+@verbs.tie.register(AnyLowArm)
+def _tie(problem: AnyLowArm, means: Floats) -> tuple[str, str]:
+    return on_threshold(problem.threshold, means)
+
+
+@verbs.candidates.register(AnyLowArm)
+def _candidates(problem: AnyLowArm, family: Any, means: Floats) -> Iterator[Answer]:
+    # D(mu, not k) = d(mu_k, threshold): among arms that are alike the lowest wins
+    if means.min() < problem.threshold and arms_alike(family):
+        near = nearly(means, means.min()) & (means <= problem.threshold)
+        return (int(k) for k in np.flatnonzero(near))
+    return _correct_answers(problem, means)
+
+
+@verbs.cell_count.register(AnyLowArm)
+def _cell_count(problem: AnyLowArm, code: Code) -> int:
+    return problem.arms if code[0] == problem.arms else 1
+
+
+@verbs.project.register(AnyLowArm)
+def _project(
+    problem: AnyLowArm, family: Any, data: Data, code: Code, cell: int, closest: Floats
+) -> float:
+    none = code[0] == problem.arms
+    arm, side = (cell, -1.0) if none else (code[0], 1.0)
+    return project_bound(family, data, arm, side, problem.threshold, closest)
+
+
+verbs.add_hessian.register(AnyLowArm)(verbs.no_hessian)
+
+
+@verbs.check.register(AnyLowArm)
+def _check(problem: AnyLowArm, family: Any) -> None:
+    inside("threshold", problem.threshold, problem, family)
+
+
+verbs.rank.register(AnyLowArm)(lambda problem: 1)
+verbs.union_bound.register(AnyLowArm)(lambda problem: problem.arms)
+
+
+@verbs.reach.register(AnyLowArm)
+def _reach(
+    problem: AnyLowArm, family: Any, data: Data, code: Code, level: float, point: Floats
+) -> float:
+    """The arm must be the lowest, and at most the threshold: it is pooled with every lower arm.
+
+    Arms that are not alike are compared by their distance from the threshold in standard deviations.
+    """
+    counts, means = data
+    arm, x = code[0], problem.threshold
+    for k in range(means.size):
+        point[k] = _standard(problem, family, data, k)
+    if arm < problem.arms:
+        x = min(point[arm], problem.threshold)
+        for _ in range(means.size + 1):
+            total, mass = counts[arm] * point[arm], counts[arm]
+            for k in range(means.size):
+                if k != arm and point[k] < x:
+                    total += counts[k] * point[k]
+                    mass += counts[k]
+            pooled = total / mass if mass > 0.0 else smallest(point)
+            if pooled >= x:  # Newton on a convex function, from the right
+                break
+            x = pooled
+    for k in range(means.size):
+        point[k] = _from_standard(problem, family, data, k, x if k == arm else max(point[k], x))
+    return total_divergence(family, data, point)
+
+
+@jitable
+def _standard(problem: AnyLowArm, family: Any, data: Data, arm: int) -> float:
+    """An arm's mean, seen from the threshold in units of its standard deviation."""
+    if arms_alike(family):
+        return data.means[arm]
+    scale = math.sqrt(variance(of_arm(family, arm), data.means[arm]))
+    return problem.threshold + (data.means[arm] - problem.threshold) / scale
+
+
+@jitable
+def _from_standard(problem: AnyLowArm, family: Any, data: Data, arm: int, x: float) -> float:
+    if arms_alike(family):
+        return x
+    scale = math.sqrt(variance(of_arm(family, arm), data.means[arm]))
+    return problem.threshold + (x - problem.threshold) * scale
+
+
+@verbs.optimise.register(AnyLowArm)
+def _optimise(problem: AnyLowArm, family: Any, means: Floats, code: Code, weights: Floats) -> float:
+    arm = code[0]
+    if arm < means.size:
+        return alone(arm, beyond(family, means, arm, 1.0, problem.threshold), weights)
+    return harmonic(high_costs(family, means, problem.threshold), weights)
+
+
+rounds.solve_round.register(AnyLowArm)(_optimise)
+
+
+@verbs.upper_bound.register(AnyLowArm)
+def _upper_bound(problem: AnyLowArm, family: Any, data: Data, code: Code) -> float:
+    arm = code[0]
+    if arm < problem.arms:
+        return beyond(family, data.means, arm, 1.0, problem.threshold)
+    return separate_bound(high_costs(family, data.means, problem.threshold))
+
+
+@rounds.answer_weights.register(AnyLowArm)
+def _answer_weights(
+    problem: AnyLowArm, family: Any, data: Data, sketch: Scratch, code: Code, weights: Floats
+) -> None:
+    """Where the answer is wrong: those of the lowest arm, or of "none"."""
+    arm, means = code[0], data.means
+    if arm == means.size or not means[arm] < problem.threshold:
+        arm = 0
+        for k in range(means.size):
+            if means[k] < means[arm]:
+                arm = k
+    if means[arm] > problem.threshold:
+        sketch.code[0] = means.size
+        verbs.optimise(problem, family, means, sketch.code, weights)
+    else:
+        weights[:] = 0.0
+        weights[arm] = 1.0
+
+
+verbs.answer_count.register(AnyLowArm)(lambda problem: problem.arms + 1)

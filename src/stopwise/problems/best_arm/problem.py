@@ -1,0 +1,168 @@
+"""The value, its answers and costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.cells.bound import precision, total_divergence
+from stopwise.cells.gap import add_gap_hessian, pair_cost, project_gap
+from stopwise.core.arrays import Floats, assign, largest
+from stopwise.core.checks import not_negative, whole
+from stopwise.core.data import Curve, Data
+from stopwise.core.errors import BadArgument
+from stopwise.core.options import NOT_NEGATIVE, Option
+from stopwise.core.values import Problem
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import arms_alike, interval
+from stopwise.problems import verbs
+from stopwise.problems.limits import arms_in_words, nearly
+from stopwise.problems.verbs import Code
+
+
+class _BestArm(NamedTuple):
+    arms: int
+    epsilon: float
+
+
+class BestArm(_BestArm, Problem):
+    """An arm whose mean is within ``epsilon`` of the largest. Answers: the arms, 0 to K - 1."""
+
+    __slots__ = ()
+    title = "Which arm has the highest mean?"
+    options = {
+        "epsilon": Option(
+            NOT_NEGATIVE, "How far from the best is still good enough; empty: not at all"
+        )
+    }
+
+    def __new__(cls, arms: int, epsilon: float = 0.0) -> BestArm:
+        return super().__new__(cls, whole("arms", arms, least=2), not_negative("epsilon", epsilon))
+
+
+@jitable
+def rival(code: Code, cell: int) -> int:
+    """The arm that beats the answer in this cell: every arm but the answer, in order."""
+    return cell if cell < code[0] else cell + 1
+
+
+@verbs.answers.register(BestArm)
+def _answers(problem: BestArm) -> Iterator[int]:
+    return iter(range(problem.arms))
+
+
+verbs.answer_count.register(BestArm)(lambda problem: problem.arms)
+
+
+@verbs.correct_answers.register(BestArm)
+def _correct_answers(problem: BestArm, means: Floats) -> Iterator[int]:
+    return (int(k) for k in np.flatnonzero(means >= means.max() - problem.epsilon))
+
+
+verbs.several_answers.register(BestArm)(lambda problem: problem.epsilon > 0.0)
+
+
+@verbs.in_words.register(BestArm)
+def _in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> str:
+    close = f", up to {problem.epsilon:g}" if problem.epsilon else ""
+    return f"{labels[answer]} is best{close}"
+
+
+@verbs.tie.register(BestArm)
+def _tie(problem: BestArm, means: Floats) -> tuple[str, str]:
+    tied = np.flatnonzero(means == means.max())
+    return f"{arms_in_words(tied)} tie for the best", (
+        "Guess means that differ, or accept any arm within epsilon of the best: "
+        f"BestArm({means.size}, epsilon=...), on the command line best-arm:epsilon=..."
+    )
+
+
+@verbs.candidates.register(BestArm)
+def _candidates(problem: BestArm, family: Any, means: Floats) -> Iterator[int]:
+    # D(mu, not i) grows with mu_i and falls with the other means: among arms that are alike but for
+    # their means the largest wins; else a quieter one within epsilon may
+    if not arms_alike(family):
+        return _correct_answers(problem, means)
+    return (int(k) for k in np.flatnonzero(nearly(means, means.max())))
+
+
+verbs.cell_count.register(BestArm)(lambda problem, code: problem.arms - 1)
+
+
+@verbs.project.register(BestArm)
+def _project(
+    problem: BestArm, family: Any, data: Data, code: Code, cell: int, closest: Floats
+) -> float:
+    return project_gap(family, data, code[0], rival(code, cell), problem.epsilon, closest)
+
+
+@verbs.add_hessian.register(BestArm)
+def _add_hessian(
+    problem: BestArm, family: Any, data: Data, code: Code, cell: int, closest: Floats, curve: Curve
+) -> None:
+    add_gap_hessian(family, data, code[0], rival(code, cell), closest, curve)
+
+
+@verbs.cost.register(BestArm)
+def _cost(problem: BestArm, family: Any, data: Data, code: Code, closest: Floats) -> float:
+    arm, margin = code[0], problem.epsilon
+    best, partner = np.inf, 0
+    for other in range(problem.arms):
+        if other == arm:
+            continue
+        value = pair_cost(family, data, arm, other, margin)
+        if value < best:
+            best, partner = value, other
+    if best < np.inf:
+        return project_gap(family, data, arm, partner, margin, closest)
+    assign(closest, data.means)
+    return best
+
+
+@verbs.check.register(BestArm)
+def _check(problem: BestArm, family: Any) -> None:
+    low, high = interval(family)
+    if problem.epsilon >= high - low:
+        raise BadArgument(
+            "epsilon",
+            problem.epsilon,
+            f"less than the width {high - low:g} of the means of {family!r}",
+            "Otherwise every arm is a correct answer and no sample is needed.",
+        )
+
+
+verbs.rank.register(BestArm)(lambda problem: 2)
+verbs.union_bound.register(BestArm)(lambda problem: problem.arms - 1)
+
+
+@verbs.reach.register(BestArm)
+def _reach(
+    problem: BestArm, family: Any, data: Data, code: Code, level: float, point: Floats
+) -> float:
+    """The answer must have the largest mean; among arms that are not alike, be correct.
+
+    It is pooled with every arm above the common value x (of which a slack is forgiven).
+    """
+    arm, means = code[0], data.means
+    slack = 0.0 if arms_alike(family) else problem.epsilon
+    x = means[arm]
+    for _ in range(means.size + 1):
+        mass = precision(family, data, arm)
+        total = mass * means[arm]
+        for k in range(means.size):
+            if k != arm and means[k] - slack > x:
+                total += precision(family, data, k) * (means[k] - slack)
+                mass += precision(family, data, k)
+        pooled = total / mass if mass > 0.0 else largest(means) - slack
+        if pooled <= x:  # Newton on a concave function, from the left: it rises and ends exactly
+            break
+        x = pooled
+    for k in range(means.size):
+        point[k] = x if k == arm else min(means[k], x + slack)
+    price = total_divergence(family, data, point)
+    if slack > 0.0:  # correct, but perhaps not an oracle answer: the price is a lower bound
+        point[0] = math.nan
+    return price

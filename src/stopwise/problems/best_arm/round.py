@@ -1,0 +1,117 @@
+"""What a round asks: answered from where Newton's method left off."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.cells.gap import pair_cost
+from stopwise.core.arrays import Floats, Ints, assign, largest, place_of_largest
+from stopwise.core.data import Data
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import arms_alike
+from stopwise.problems import rounds
+from stopwise.problems.best_arm.optimum import best_arm_optimum
+from stopwise.problems.best_arm.problem import BestArm
+from stopwise.problems.verbs import Code
+
+
+class Start(NamedTuple):
+    """Where Newton's method left off, and places: whose state it is (plus 1; 0: nobody's), and the
+    rival that last kept the evidence low.
+    """
+
+    state: Floats
+    places: Ints
+    weights: Floats  # scratch
+
+
+OWNER, WEAKEST = 0, 1
+
+
+@rounds.sketch.register(BestArm)
+def _sketch(problem: BestArm, family: Any) -> Start:
+    return Start(np.zeros(problem.arms), np.zeros(2, dtype=np.int64), np.zeros(problem.arms))
+
+
+@rounds.rebuild.register(BestArm)
+def _rebuild(problem: BestArm, family: Any, data: Data, sketch: Start) -> None:
+    sketch.places[OWNER] = sketch.places[WEAKEST] = 0
+
+
+@rounds.first_oracle.register(BestArm)
+def _first_oracle(
+    problem: BestArm, family: Any, data: Data, sketch: Start, code: Code, weights: Floats
+) -> None:
+    code[0] = place_of_largest(data.means)
+    if problem.epsilon > 0.0 and not arms_alike(family):
+        _best_of_several(problem, family, data, sketch, code, weights)
+    else:
+        rounds.answer_weights(problem, family, data, sketch, code, weights)
+
+
+@jitable
+def _best_of_several(
+    problem: BestArm, family: Any, data: Data, sketch: Start, code: Code, weights: Floats
+) -> None:
+    """The arm within epsilon of the largest mean that is the cheapest to prove."""
+    best, top = -1.0, largest(data.means)
+    for arm in range(data.means.size):
+        if data.means[arm] >= top - problem.epsilon:
+            sketch.state[arm] = 0.0
+            value = best_arm_optimum(
+                family, data.means, arm, problem.epsilon, sketch.weights, sketch.state
+            )
+            if value > best:
+                best, code[0] = value, arm
+                assign(weights, sketch.weights)
+    sketch.places[OWNER] = 0
+
+
+@rounds.answer_weights.register(BestArm)
+def _answer_weights(
+    problem: BestArm, family: Any, data: Data, sketch: Start, code: Code, weights: Floats
+) -> None:
+    """Where the answer is wrong, those of the best arm: the evidence grows for what looks right."""
+    means = data.means
+    arm, best = code[0], place_of_largest(means)
+    if not means[arm] + problem.epsilon > means[best]:
+        arm = best
+    if sketch.places[OWNER] != arm + 1:
+        sketch.places[OWNER] = arm + 1
+        sketch.state[arm] = 0.0  # a cold start
+    best_arm_optimum(family, means, arm, problem.epsilon, weights, sketch.state)
+
+
+@rounds.best_evidence.register(BestArm)
+def _best_evidence(
+    problem: BestArm, family: Any, data: Data, sketch: Start, enough: float, code: Code
+) -> float:
+    """Only arms within epsilon of the largest mean have any; one cheap rival shows it is too little."""
+    best, top = 0.0, largest(data.means)
+    for arm in range(data.means.size):
+        if data.means[arm] >= top - problem.epsilon:
+            value = _arm_evidence(problem, family, data, sketch, enough, arm)
+            if arm == 0 or not value <= best:
+                best = value
+                code[0] = arm
+    return best
+
+
+@jitable
+def _arm_evidence(
+    problem: BestArm, family: Any, data: Data, sketch: Start, enough: float, arm: int
+) -> float:
+    least = math.inf
+    for turn in range(-1, data.means.size):
+        other = sketch.places[WEAKEST] if turn < 0 else turn
+        if other != arm:
+            value = pair_cost(family, data, arm, other, problem.epsilon)
+            if not value >= least:
+                least = value
+            if value < enough:
+                sketch.places[WEAKEST] = other
+                break
+    return least

@@ -1,0 +1,100 @@
+"""What problems about limits share: checks, and closed forms where cells bound arms one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stopwise.core.arrays import Floats
+from stopwise.core.errors import BadArgument, NotDefined
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import convex, divergence, interval, of_arm
+from stopwise.problems.verbs import OFF_THE_BOUNDARY
+
+
+def nearly(means: Floats, extreme: float) -> Any:
+    """Which means equal the extreme one but for rounding (a tie is decided on the values)."""
+    return np.abs(means - extreme) <= 1e-9 * max(1.0, abs(float(extreme)))
+
+
+def inside(name: str, limit: float, problem: Any, family: Any) -> None:
+    """Refuse a limit that no mean of the family can be on both sides of."""
+    low, high = interval(family)
+    if not low < limit < high:
+        raise BadArgument(
+            name,
+            limit,
+            f"a number inside the interval of means of {family!r}, ({low:g}, {high:g})",
+            f"Otherwise the answer to {problem!r} is known without a sample.",
+        )
+
+
+def needs_convexity(what: str, family: Any) -> None:
+    """Refuse general half-spaces for families whose divergence is not convex in the mean."""
+    if not convex(family):
+        raise NotDefined(
+            f"{what} with {family!r}: d(mu, lambda) is not convex in lambda for this family, so the "
+            "closest model could be a false minimum. Allowed: Gaussian, Bernoulli, Binomial, "
+            "Bounded, Poisson; or cells that bound one arm or compare two with a margin >= 0."
+        )
+
+
+def arms_in_words(arms: Any) -> str:
+    """The first of these arms, as a list in a sentence."""
+    *most, last = (str(arm) for arm in arms[:10])
+    return f"arms {', '.join(most)} and {last}" if most else f"arm {last}"
+
+
+def on_threshold(threshold: float, means: Floats) -> tuple[str, str]:
+    """Which means lie on the threshold itself, and what to do about it."""
+    tied = np.flatnonzero(means == threshold)
+    verb = "lies" if tied.size == 1 else "lie"
+    return f"{arms_in_words(tied)} {verb} on the threshold {threshold:g}", OFF_THE_BOUNDARY
+
+
+@jitable
+def beyond(family: Any, means: Floats, arm: int, side: float, limit: float) -> float:
+    """d(mu, limit) of an arm, or 0 where its mean is already on that side of the limit."""
+    if side * (means[arm] - limit) >= 0.0:
+        return 0.0
+    return divergence(of_arm(family, arm), means[arm], limit)
+
+
+@jitable
+def high_costs(family: Any, means: Floats, limit: float) -> Floats:
+    """What it takes to bring each arm, alone, down to the limit."""
+    costs = np.zeros(means.size)
+    for k in range(means.size):
+        costs[k] = beyond(family, means, k, -1.0, limit)
+    return costs
+
+
+@jitable
+def harmonic(costs: Floats, weights: Floats) -> float:
+    """One cell for each arm, lambda_k beyond a bound: w_k = (1/d_k)/sum 1/d, D = 1/sum 1/d."""
+    total = 0.0
+    for k in range(costs.size):
+        if costs[k] == 0.0:
+            weights[:] = 1.0 / costs.size
+            return 0.0
+        weights[k] = 1.0 / costs[k]
+        total += weights[k]
+    weights /= total
+    return 1.0 / total
+
+
+@jitable
+def separate_bound(costs: Floats) -> float:
+    """The harmonic case's witness: cell k, with probability proportional to 1/d_k, moves arm k alone."""
+    shares = 1.0 / costs
+    return np.max(shares / np.sum(shares) * costs)
+
+
+@jitable
+def alone(arm: int, cost: float, weights: Floats) -> float:
+    """A bound on one arm only: all samples go to it."""
+    weights[:] = 0.0 if cost > 0.0 else 1.0 / weights.size
+    if cost > 0.0:
+        weights[arm] = 1.0
+    return cost

@@ -1,0 +1,154 @@
+"""What one round asks of a problem: every verb, once.
+
+Questions of one round are answered into arrays, so that compiled loops allocate nothing. A problem
+keeps a *sketch* between rounds: whatever lets it answer from the one arm that changed. By default the
+questions go through the answers by their codes, and the sketch is scratch space. The default of
+``solve_round`` needs a solver and is in stopwise.oracles.rounds, which whoever runs rounds imports.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.core.arrays import Floats, Ints, assign
+from stopwise.core.data import Data
+from stopwise.core.errors import MissingVerb
+from stopwise.core.verbs import registered, verb
+from stopwise.problems.verbs import Code, answer_count, code_size, cost, reach
+
+
+class Scratch(NamedTuple):
+    """Room for one model, one weight vector and one answer; and how many answers there are."""
+
+    model: Floats
+    weights: Floats
+    code: Code
+    answers: Ints
+
+
+def scratch(problem: Any) -> Scratch:
+    """Empty room for a problem."""
+    arms = problem.arms
+    code = np.zeros(code_size(problem), dtype=np.int64)
+    return Scratch(np.zeros(arms), np.zeros(arms), code, np.array([answer_count(problem)]))
+
+
+@verb(on=2)
+def sketch(problem: Any, family: Any) -> Any:
+    """A new sketch: a NamedTuple of arrays."""
+    return scratch(problem)
+
+
+@verb(on=2)
+def rebuild(problem: Any, family: Any, data: Data, sketch: Any) -> None:
+    """Compute the sketch from the data alone, forgetting what it held: every arm has been sampled."""
+
+
+@verb(on=2, inline=True)
+def absorb(problem: Any, family: Any, data: Data, sketch: Any, arm: int, before: float) -> None:
+    """Bring the sketch up to date after one more sample of an arm, whose mean was ``before``."""
+
+
+@verb(on=2)
+def solve_round(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> float:
+    """The value of an answer and its oracle weights; by default from the generic solver."""
+    raise MissingVerb("solve_round", problem)
+
+
+@verb(on=2, inline=True)
+def first_oracle(
+    problem: Any, family: Any, data: Data, sketch: Any, code: Code, weights: Floats
+) -> None:
+    """The first oracle answer at the estimated means, and its weights."""
+    best = -1.0
+    for place in range(sketch.answers[0]):
+        sketch.code[0] = place
+        value = solve_round(problem, family, data.means, sketch.code, sketch.weights)
+        if value > best:
+            best = value
+            code[0] = place
+            assign(weights, sketch.weights)
+
+
+@verb(on=2, inline=True)
+def answer_weights(
+    problem: Any, family: Any, data: Data, sketch: Any, code: Code, weights: Floats
+) -> None:
+    """Oracle weights of a given answer.
+
+    At means where the answer is wrong every weight vector is optimal, and the paper leaves the
+    choice open. Taken are the weights of a neighbour: for a half-space or sign those of its other
+    side, which are its own limit at the plane; else those of an oracle answer at the means, so that
+    evidence grows for what looks right; uniform ones where many answers would have to be solved for.
+    """
+    value = solve_round(problem, family, data.means, code, weights)
+    if value == 0.0 and sketch.answers[0] == 2:
+        sketch.code[0] = 1 - code[0]
+        solve_round(problem, family, data.means, sketch.code, weights)
+
+
+@verb(on=2, inline=True)
+def best_evidence(
+    problem: Any, family: Any, data: Data, sketch: Any, enough: float, code: Code
+) -> float:
+    """The largest D(N, mu-hat, not i) over all answers, and the first answer that has it.
+
+    Where it is less than ``enough`` any smaller number >= 0 will do, and any answer.
+    """
+    best = -1.0
+    for place in range(sketch.answers[0]):
+        sketch.code[0] = place
+        value = cost(problem, family, data, sketch.code, sketch.model)
+        if not value <= best:  # nan shows
+            best = value
+            code[0] = place
+    return best
+
+
+@verb(on=2)
+def reach_round(
+    problem: Any, family: Any, data: Data, sketch: Any, code: Code, level: float, point: Floats
+) -> float:
+    """``reach``, with the sketch: a lower bound on the cost will do where it is above the level."""
+    return reach(problem, family, data, code, level, point)
+
+
+class Search(NamedTuple):
+    """A search for the first reachable answer: in which order, and what was found."""
+
+    order: Ints  # the codes of the answers, where they are listed
+    code: Code  # the answer
+    point: Floats  # a model of the region at which it is an oracle answer (or nan, see ``reach``)
+    trial: Floats  # scratch
+
+
+@verb(on=2)
+def first_reachable(
+    problem: Any, family: Any, data: Data, sketch: Any, level: float, held: bool, search: Search
+) -> float:
+    """The first answer in the order that is an oracle answer somewhere in the region.
+
+    ``held`` says that the search's point already is such a model for its answer. Returned is a lower
+    bound on what every earlier answer costs to reach.
+    """
+    order, code, point, trial = search
+    barrier, kept = math.inf, code[0]
+    for turn in range(order.size):
+        code[0] = order[turn]
+        if held and code[0] == kept:
+            break
+        price = reach_round(problem, family, data, sketch, code, level, trial)
+        if price <= level:
+            assign(point, trial)
+            break
+        barrier = min(barrier, price)
+    return barrier
+
+
+def listed_answers(problem: Any) -> Ints:
+    """The codes of all answers, in order; empty where they are combinations and never listed."""
+    listed = not registered(first_reachable, type(problem))
+    return np.arange(answer_count(problem) if listed else 0, dtype=np.int64)

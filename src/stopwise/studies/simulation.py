@@ -1,0 +1,310 @@
+"""The public way to run strategies: one run, or many."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stopwise.core import checks
+from stopwise.core.arrays import Floats, Ints
+from stopwise.core.errors import StopwiseError
+from stopwise.core.optional import load
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
+from stopwise.engine.batch import Failure, Stream, run_batch
+from stopwise.engine.design import (
+    Design,
+    check_deltas,
+    default_stopping,
+    default_strategy,
+    prepare,
+)
+from stopwise.engine.loop import Trace
+from stopwise.engine.worker import CHUNK, Worker, new_outcome, new_trace
+from stopwise.problems.verbs import Answer, Code, correct_answers, decode
+from stopwise.studies.results import Results, collect
+
+MAX_ROUNDS = 10_000_000
+DELTA = 0.05
+PATIENCE = 2.0  # seconds before a progress bar appears
+
+
+class RunFailed(StopwiseError):
+    """A repetition failed; ``results`` holds those that had finished."""
+
+    def __init__(self, failure: Failure, seed: int, results: Results) -> None:
+        self.repetition, self.results = failure.repetition, results
+        kind, place = type(failure.error).__name__, _place(failure.error)
+        super().__init__(
+            f"repetition {failure.repetition} (seed {seed}) failed{place}: {kind}: {failure.error} "
+            f"The {len(results)} finished runs are in this error's ``results``."
+        )
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised, if outside this package: the user's function and line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = os.path.dirname(os.path.dirname(__file__))
+    for frame in reversed(frames):
+        if not frame.filename.startswith(own) and "numba" not in frame.filename:
+            return f" in {frame.name} ({os.path.basename(frame.filename)}, line {frame.lineno})"
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class RunTrace:
+    """One entry for each round; ``level`` is what the evidence must reach for the smallest delta."""
+
+    arms: Ints
+    samples: Floats
+    pursued: tuple[Answer, ...]
+    leading: tuple[Answer, ...]  # the answer with the most evidence
+    evidence: Floats
+    level: Floats
+
+    def __len__(self) -> int:
+        return int(self.arms.size)
+
+    def to_pandas(self) -> Any:
+        """A table with a row for each round."""
+        return load("pandas", "to_pandas").DataFrame(
+            {
+                "arm": self.arms,
+                "sample": self.samples,
+                "pursued": [str(answer) for answer in self.pursued],
+                "leading": [str(answer) for answer in self.leading],
+                "evidence": self.evidence,
+                "level": self.level,
+            }
+        )
+
+    def plot(self, axes: Any = None) -> Any:
+        """Evidence against the level, round by round; returns the axes."""
+        from stopwise.studies.run_plot import plot_trace
+
+        return plot_trace(self, axes)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run. Undecided: it reached ``max_rounds``, and ``answer`` is None."""
+
+    problem: Problem
+    family: Family
+    strategy: Strategy
+    stopping: StoppingRule
+    delta: float
+    seed: int
+    proven: bool
+    guarantee: str  # the same in words
+    stopping_time: int  # rounds done, also when undecided
+    answer: Answer | None
+    decided: bool
+    correct: bool
+    counts: Floats
+    estimates: Floats
+    trace: RunTrace | None
+
+    @property
+    def status(self) -> str:
+        """ "decided" or "undecided"."""
+        return "decided" if self.decided else "undecided"
+
+    def __repr__(self) -> str:
+        lines = [
+            ("problem", repr(self.problem)),
+            ("family", repr(self.family)),
+            ("strategy", repr(self.strategy)),
+            ("stopping", f"{self.stopping!r} ({self.guarantee})"),
+            ("delta", f"{self.delta:g}"),
+            ("seed", str(self.seed)),
+            (
+                "answer",
+                f"{self.answer!r} ({self.status}, {'correct' if self.correct else 'not correct'})",
+            ),
+            ("rounds", f"{self.stopping_time:,}"),
+            ("counts", str(self.counts.astype(int).tolist())),
+        ]
+        return "\n".join(["Run", *(f"{name:<12}{value}" for name, value in lines)])
+
+
+def _seed(seed: int | None) -> int:
+    return secrets.randbits(64) if seed is None else checks.whole("seed", seed, least=0)
+
+
+def _design(
+    problem: Problem,
+    means: ArrayLike,
+    *,
+    family: Family,
+    strategy: Strategy | None,
+    stopping: StoppingRule | None,
+    deltas: tuple[float, ...],
+    max_rounds: int,
+) -> Design:
+    """What is left open gets the choice that suits the problem and the family."""
+    check_role("problem", problem, Problem)
+    check_role("family", family, Family)
+    return prepare(
+        problem,
+        means,
+        family=family,
+        strategy=default_strategy(problem) if strategy is None else strategy,
+        stopping=default_stopping(family) if stopping is None else stopping,
+        deltas=deltas,
+        max_rounds=max_rounds,
+    )
+
+
+def run(
+    problem: Problem,
+    means: ArrayLike,
+    *,
+    family: Family,
+    strategy: Strategy | None = None,
+    stopping: StoppingRule | None = None,
+    delta: float = DELTA,
+    seed: int | None = None,
+    max_rounds: int = MAX_ROUNDS,
+    trace: bool = False,
+) -> Run:
+    """One run from its first sample to its answer; with ``trace``, every round of it.
+
+    ``strategy`` and ``stopping`` are by default those that suit the problem and the family.
+    """
+    (only,) = check_deltas(checks.finite("delta", delta))
+    design = _design(
+        problem,
+        means,
+        family=family,
+        strategy=strategy,
+        stopping=stopping,
+        deltas=(only,),
+        max_rounds=max_rounds,
+    )
+    used = _seed(seed)
+    room = min(CHUNK, design.max_rounds) if trace else 0
+    worker = Worker(design, new_trace(design.code_size, room))
+    outcome = new_outcome(design)
+    for rounds in worker.run(used, 0, 0, outcome, lambda: False):
+        if trace and rounds + CHUNK > worker.trace.arms.size:
+            worker.trace = _larger(worker.trace, design)
+    rounds, decided = int(outcome.progress[0]), bool(outcome.progress[1])
+    answer = decode(problem, outcome.codes[0]) if decided else None
+    return Run(
+        design.problem,
+        design.family,
+        default_strategy(problem) if strategy is None else strategy,
+        design.stopping,
+        only,
+        used,
+        design.proven,
+        design.guarantee,
+        rounds,
+        answer,
+        decided,
+        decided and answer in set(correct_answers(problem, design.truth)),
+        worker.state.data.counts.copy(),
+        worker.state.data.means.copy(),
+        _readable(worker.trace, design, rounds) if trace else None,
+    )
+
+
+def _larger(trace: Trace, design: Design) -> Trace:
+    """The same trace with twice the room."""
+    bigger = new_trace(design.code_size, 2 * trace.arms.size)
+    for old, new in zip(trace, bigger, strict=True):
+        new[: len(old)] = old
+    return bigger
+
+
+def _readable(trace: Trace, design: Design, rounds: int) -> RunTrace:
+    def named(codes: Code) -> tuple[Answer, ...]:
+        table, places = np.unique(codes, axis=0, return_inverse=True)
+        names = [decode(design.problem, code) for code in table]
+        return tuple(names[place] for place in places.reshape(-1))
+
+    return RunTrace(
+        trace.arms[:rounds],
+        trace.samples[:rounds],
+        named(trace.pursued[:rounds]),
+        named(trace.leading[:rounds]),
+        trace.evidence[:rounds],
+        design.levels[-1] + trace.allowance[:rounds],
+    )
+
+
+def simulate(
+    problem: Problem,
+    means: ArrayLike,
+    *,
+    family: Family,
+    strategy: Strategy | None = None,
+    stopping: StoppingRule | None = None,
+    delta: float | Sequence[float] = DELTA,
+    repetitions: int = 1000,
+    seed: int | None = None,
+    max_rounds: int = MAX_ROUNDS,
+    workers: int | None = None,
+    progress: bool | Callable[[int], None] | None = None,
+) -> Results:
+    """Many independent runs. The results depend on the seed alone, not on the number of workers.
+
+    ``strategy`` and ``stopping`` are by default those that suit the problem and the family. A list of
+    deltas gets all its stopping times from one trajectory. ``workers`` is the number of threads
+    (default: one for each processor). ``progress``: True or False, or a function that is told how many
+    runs have finished; by default a bar in terminals, for anything over 2 seconds. Ctrl-C returns the
+    runs that have finished, with ``complete`` False.
+    """
+    deltas = check_deltas(delta)
+    design = _design(
+        problem,
+        means,
+        family=family,
+        strategy=strategy,
+        stopping=stopping,
+        deltas=deltas,
+        max_rounds=max_rounds,
+    )
+    count = checks.whole("repetitions", repetitions, least=1)
+    used = _seed(seed)
+    threads = processors() if workers is None else checks.whole("workers", workers, least=1)
+    with reporter(progress, count) as report:
+        batch, failure, interrupted = run_batch(design, Stream(used), 0, count, threads, report)
+    asked = deltas if np.ndim(delta) > 0 else deltas[0]
+    chosen = default_strategy(problem) if strategy is None else strategy
+    results = collect(design, chosen, asked, used, batch, not interrupted and failure is None)
+    if failure is not None:
+        raise RunFailed(failure, used, results) from failure.error
+    return results
+
+
+def processors() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def reporter(
+    progress: bool | Callable[[int], None] | None, count: int
+) -> Iterator[Callable[[int], None] | None]:
+    """What to tell about finished runs: a function that is given, a bar, or nothing."""
+    if callable(progress):
+        yield progress
+    elif progress is False or (progress is None and not sys.stderr.isatty()):
+        yield None
+    else:
+        from stopwise.studies.progress import progress_bar
+
+        with progress_bar("runs", count, PATIENCE) as report:
+            yield report

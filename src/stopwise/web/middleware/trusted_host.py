@@ -1,0 +1,36 @@
+"""Host and Origin: only names of this service, and only its own pages."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from stopwise.web.middleware.http import parsed, refusal
+
+
+class TrustedHost:
+    """Refuses other hosts, against DNS rebinding, and pages of other origins."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app, self._hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        refused = self._refusal(parsed(scope).headers) if scope["type"] == "http" else None
+        await (refused or self._app)(scope, receive, send)
+
+    def _refusal(self, given: dict[bytes, str]) -> Response | None:
+        host = _without_port(given.get(b"host", ""))
+        if host not in self._hosts:
+            allowed = ", ".join(sorted(self._hosts))
+            return refusal(421, "WrongHost", f"got the host {host!r}; allowed: {allowed}.")
+        origin = given.get(b"origin")
+        if origin is not None and origin.partition("://")[2] != given.get(b"host"):
+            return refusal(403, "WrongOrigin", f"requests from pages of {origin!r} are refused.")
+        return None
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.split("]")[0] + "]"
+    return host.split(":")[0].lower()

@@ -1,0 +1,483 @@
+"""Campaigns do what the simulator does, whatever the order in which samples come."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings, strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
+
+import stopwise as sw
+from instances import KINDS, draw_instance
+from stopwise import Campaign, CampaignDecided, Conflict, Event, Receipt, Session
+from stopwise.campaign import rounds
+from stopwise.campaign.replay import replay
+from stopwise.campaign.spec import HORIZON
+from stopwise.campaign.storage.store import Store
+from stopwise.engine import live, worker
+from stopwise.engine.design import Design, prepare
+from stopwise.engine.loop import run_rounds
+
+# ---------------------------------------------------------------------------------------------
+# one ask and one tell after the other: exactly a simulated run
+
+TAS, STICKY = sw.TrackAndStop(), sw.StickyTrackAndStop()
+PLANES = ([[0.8, 0.2], [0.2, 0.8]], [0.5, 0.4])
+PAIRED = sw.Product([(sw.BestArm(2), [0, 2]), (sw.AnyLowArm(1, 0.0), [1])])
+CASES: list[tuple[Any, list[float], Any, Any, Any]] = [  # other tests compile these, too
+    (sw.BestArm(3), [0.3, 0.5, 0.45], sw.Bernoulli(), TAS, sw.Mixture()),
+    (sw.BestArm(4, 0.1), [0.0, 1.0, 0.95, -1.0], sw.Gaussian(), STICKY, sw.Mixture()),
+    (sw.AnyLowArm(3, 0.5), [0.8, 0.3, 0.9], sw.Bernoulli(), STICKY, sw.Conservative()),
+    (sw.AnySign(2, 0.0), [0.3, -0.4], sw.Gaussian(), STICKY, sw.MixtureMartingale()),
+    (sw.MinimumThreshold(2, 0.0), [0.3, -0.4], sw.Gaussian(), TAS, sw.Mixture()),
+]
+PLAIN: list[tuple[Any, list[float], Any, Any, Any]] = [
+    (sw.BestArm(3), [0.3, 0.5, 0.45], sw.Bernoulli(), sw.TrackAndStop("D"), sw.Stylized()),
+    (sw.BestArm(3), [0.3, 0.5, 0.45], sw.Bernoulli(), sw.Uniform(), sw.Mixture()),
+    (sw.BestArm(3), [1.0, 1.5, 2.5], sw.Exponential(), TAS, sw.MixtureMartingale()),
+    (sw.Thresholding(3, 1.0), [0.7, 1.4, 2.0], sw.Poisson(), TAS, sw.Mixture()),
+    (sw.AnyHalfSpace(*PLANES), [1.2, 0.1], sw.Gaussian(), STICKY, sw.Mixture()),
+    (sw.Sphere(2, 1.0), [0.9, 0.9], sw.Gaussian(), TAS, sw.Stylized()),
+    (PAIRED, [0.3, -0.4, 0.1], sw.Gaussian(), STICKY, sw.Mixture()),
+]
+
+
+def live_design(problem: Any, family: Any, strategy: Any, stopping: Any, delta: float) -> Design:
+    """What a campaign has: it does not know the means."""
+    return prepare(
+        problem,
+        None,
+        family=family,
+        strategy=strategy,
+        stopping=stopping,
+        deltas=(delta,),
+        max_rounds=HORIZON,
+    )
+
+
+def follow(session: Session, run: sw.Run) -> None:
+    """Feed a session with a run's samples; all that a trace knows must be the same, bit by bit."""
+    trace = run.trace
+    assert trace is not None
+    for place in range(len(trace)):
+        arm = session.ask()
+        assert arm == trace.arms[place]
+        if session.started:
+            fixed = isinstance(session.design.strategy, sw.FixedWeights)
+            assert session.pursued == (None if fixed else trace.pursued[place])
+        crossing = session.tell(arm, float(trace.samples[place]))
+        if session.started:
+            assert session.evidence == trace.evidence[place]
+            assert session.threshold == trace.level[place]
+            assert session.leading == trace.leading[place]
+        last = run.decided and place == len(trace) - 1
+        assert (crossing is not None) == last
+    assert np.array_equal(session.counts, run.counts)
+    assert np.array_equal(session.means, run.estimates)
+    assert not np.any(session.in_flight)
+    if run.decided:
+        assert session.decision is not None
+        assert session.decision.answer == run.answer
+        assert session.decision.samples == run.stopping_time
+        assert session.decision.evidence >= session.decision.threshold
+
+
+def case_id(case: tuple[Any, ...]) -> str:
+    return "-".join(type(case[k]).__name__ for k in (0, 2, 3, 4))
+
+
+def compare(case: tuple[Any, ...], seeds: int, rounds: int) -> None:
+    problem, means, family, strategy, stopping = case
+    values = {"family": family, "strategy": strategy, "stopping": stopping, "delta": 0.1}
+    for seed in range(seeds):
+        run = sw.run(problem, means, **values, seed=seed, max_rounds=rounds, trace=True)
+        follow(Session(live_design(problem, family, strategy, stopping, 0.1)), run)
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_id)
+def test_a_session_is_a_compiled_run(case: tuple[Any, ...]) -> None:
+    compare(case, seeds=3, rounds=300)
+
+
+@pytest.mark.parametrize("case", PLAIN, ids=case_id)
+def test_a_session_is_a_plain_run(case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "kernel", lambda *_: run_rounds)  # nothing to compile
+    compare(case, seeds=2, rounds=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_session_is_a_simulated_run_for_every_family(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "kernel", lambda *_: run_rounds)  # nothing to compile
+    for setting in KINDS[kind]:
+        for strategy in (TAS, STICKY):
+            problem, means = draw_instance(kind, setting, 3, 5)
+            case = (problem, means, setting.family, strategy, sw.MixtureMartingale())
+            compare(case, seeds=1, rounds=25)
+
+
+def test_a_campaign_is_a_simulated_run() -> None:
+    run = sw.run(
+        sw.BestArm(3),
+        [0.2, 0.8, 0.6],
+        family=sw.Bernoulli(),
+        strategy=TAS,
+        stopping=sw.Mixture(),
+        delta=0.2,
+        seed=7,
+        trace=True,
+    )
+    trace = run.trace
+    assert trace is not None
+    assert 50 < len(trace) < 1000
+    spec = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "bernoulli", "delta": 0.2}
+    campaign = Campaign.create(spec, "memory:", "coins")
+    for place, sample in enumerate(trace.samples):
+        (ticket,) = campaign.ask()
+        assert ticket.arm == trace.arms[place]
+        receipt = campaign.tell(ticket.token, sample)
+        assert receipt.decided == (place == len(trace) - 1)
+    decision = campaign.decision
+    assert decision is not None
+    assert (decision.answer, decision.samples) == (run.answer, run.stopping_time)
+    assert decision.evidence == trace.evidence[-1]
+    assert decision.threshold == trace.level[-1]
+    assert campaign.verify().agrees
+
+
+# ---------------------------------------------------------------------------------------------
+# the compiled replay, and the compiled rounds of wide questions
+
+
+def busy(design: Design, means: np.ndarray, rounds: int, seed: int) -> tuple[Session, list[Event]]:
+    """A session whose samples come late, in any order, or not at all; and what happened."""
+    rng = np.random.default_rng(seed)
+    session, record, waiting = Session(design), [], []
+    for number in range(1, rounds + 1):
+        lot, token = rng.random(), f"t{number}"
+        if lot < 0.45 or not waiting:
+            arm = session.ask()
+            waiting.append((token, arm))
+            record.append(Event(number, "asked", token, arm, 60.0, 0.0, False, ""))
+            continue
+        token, arm = waiting.pop(int(rng.integers(len(waiting))))
+        if lot > 0.97:
+            session.release(arm)
+            record.append(Event(number, "released", token, arm, None, 0.0, False, ""))
+            continue
+        sample = float(rng.random() < means[arm])
+        waited = lot < 0.95
+        if not waited:  # nobody asked for this one
+            waiting.append((token, arm))
+            token = f"r{number}"
+        kind = "told" if waited else "recorded"
+        record.append(Event(number, kind, token, arm, sample, 0.0, False, ""))
+        if session.tell(arm, sample, waited) is not None:
+            break
+    return session, record
+
+
+@pytest.mark.parametrize(
+    ("arms", "delta", "decides"), [(3, 1e-12, False), (4, 0.3, True), (rounds.WIDE, 1e-9, False)]
+)
+def test_replay_gives_the_same_state(
+    arms: int, delta: float, decides: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plain rounds, plain replay and compiled replay: the same bytes (the widest: compiled rounds)."""
+    design = live_design(sw.BestArm(arms), sw.Bernoulli(), TAS, sw.Mixture(), delta)
+    means = np.linspace(0.2, 0.95 if decides else 0.3, arms)
+    session, record = busy(design, means, 1500, arms)
+    assert (session.decision is not None) == decides
+    for long in (10**9, 0):
+        monkeypatch.setattr(rounds, "LONG", long)
+        monkeypatch.setattr(rounds, "WIDE", 10**9 if long else rounds.WIDE)
+        again = Session(design)
+        seen = replay(again, record)
+        assert again.dump() == session.dump()
+        assert again.decision == session.decision
+        assert seen.used == len(record)
+        for event, arm in zip(record, seen.arms, strict=True):
+            assert arm == (event.arm if event.kind == "asked" else -1)
+        loaded = Session(design)
+        assert loaded.load(again.dump())
+        assert (loaded.decision, loaded.dump()) == (session.decision, session.dump())
+        assert loaded.ask() == again.ask()
+
+
+def test_long_work_is_compiled_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From plain to compiled rounds in the middle: the same bytes as without."""
+    design = live_design(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 1e-12)
+    found = []
+    for soon in (20, 10**9):
+        monkeypatch.setattr(rounds, "SOON", soon)
+        monkeypatch.setattr(rounds, "_known", {})
+        session = Session(design)
+        for place in range(300):
+            if place == 100:
+                rounds.finish()
+                assert (rounds.rounds_of(design).ask is live.ask) == (soon > 300)
+            arm = session.ask()
+            session.tell(arm, float((place * 7 + arm) % 3 == 0))
+        found.append(session.dump())
+    assert found[0] == found[1]
+
+
+def test_lost_asks_starve_no_arm() -> None:
+    """Of every ten samples in flight seven are lost: the others still follow the weights."""
+    design = live_design(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 1e-12)
+    session, rng = Session(design), np.random.default_rng(7)
+    for _ in range(400):
+        arms = rng.permutation([session.ask() for _ in range(10)])
+        for arm in arms[3:]:
+            session.release(int(arm))
+        for arm in arms[:3]:
+            session.tell(int(arm), float(rng.random() < (0.2, 0.6, 0.5)[arm]))
+    session.ask()
+    assert float(np.sum(session.ledger.state.taken)) == pytest.approx(
+        np.sum(session.ledger.state.pursuit.totals[:3])
+    )
+    assert np.max(np.abs(session.ledger.state.taken - session.ledger.state.pursuit.totals[:3])) < 10
+
+
+def test_samples_that_nobody_asked_for_are_made_up_for() -> None:
+    design = live_design(sw.BestArm(2), sw.Gaussian(), TAS, sw.Mixture(), 1e-30)
+    session, rng = Session(design), np.random.default_rng(8)
+    for _ in range(500):
+        session.tell(0, rng.normal(), waited=False)
+    for _ in range(700):
+        arm = session.ask()
+        session.tell(arm, rng.normal())
+    assert abs(session.counts[0] - session.counts[1]) <= 2, (
+        "two equal Gaussian arms have equal weights"
+    )
+
+
+def test_fixed_weights_pursue_no_answer() -> None:
+    spec = {"question": "best-arm", "arms": ["a", "b"], "family": "bernoulli", "delta": 1e-9}
+    campaign = Campaign.create({**spec, "strategy": "uniform"}, "memory:", "fair")
+    for ticket in campaign.ask(6):
+        campaign.tell(ticket.token, ticket.arm)
+    campaign.ask()
+    assert campaign.status().pursued is None
+    assert campaign.explain().changes == ()
+    assert "no answer is pursued" in campaign.explain().text
+
+
+def test_a_state_of_another_layout_is_not_loaded() -> None:
+    session = Session(live_design(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 0.1))
+    other = Session(live_design(sw.BestArm(4), sw.Bernoulli(), TAS, sw.Mixture(), 0.1))
+    session.tell(0, 1.0, waited=False)
+    before = session.dump()
+    for content in (b"", other.dump(), before[:-1], before + b"x", b"x" * len(before)):
+        assert not session.load(content)
+        assert session.dump() == before
+
+
+def test_verify_finds_every_change_of_the_record() -> None:
+    spec = {"question": "best-arm", "arms": ["a", "b"], "family": "gaussian", "delta": 0.2}
+    campaign = Campaign.create(spec, "memory:", "audited")
+    while campaign.decision is None:
+        (ticket,) = campaign.ask()
+        campaign.tell(ticket.token, 3.0 * ticket.arm + 0.1 * len(campaign.events()))
+    campaign.record(0, 1.0)
+    store = campaign._store
+    assert campaign.verify().agrees
+    changes = [
+        ("UPDATE stopwise_events SET value = value + 1e-9 WHERE number = 2", "not what the events"),
+        ("UPDATE stopwise_events SET arm = 1 - arm WHERE number = 1", "would not have made"),
+        ("DELETE FROM stopwise_events WHERE number = 2", "gaps"),
+        ("DELETE FROM stopwise_events WHERE kind = 'decided'", "exactly one decision"),
+        ("UPDATE stopwise_events SET late = 0 WHERE late", "should be late"),
+        ("UPDATE stopwise_campaigns SET decision = NULL", "no decision is on record"),
+        ("UPDATE stopwise_campaigns SET decision = replace(decision, ' 1, ', ' 0, ')", "answer"),
+    ]
+    for statement, word in changes:
+        with store._begin(reads=False) as connection:
+            connection.raw.execute(statement)
+            found = campaign.verify()
+            connection.raw.rollback()
+        assert not found.agrees, statement
+        assert word in " ".join(found.problems), (statement, found)
+    assert campaign.verify().agrees
+
+
+# ---------------------------------------------------------------------------------------------
+# any order of asks, tells, records, releases and lost leases
+
+
+class Life(RuleBasedStateMachine):
+    """Two hands on one campaign, and a plain account of what should be on record."""
+
+    address = "memory:"
+    tokens = Bundle("tokens")
+    own = Bundle("own")
+    values = st.sampled_from([-0.5, 0.0, 0.25, 1.0, 2.5])
+
+    @initialize(apart=st.sampled_from([0.0, 2.0]))
+    def begin(self, apart: float) -> None:
+        self.apart = apart  # arms that differ: then there will be a decision
+        base = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        self.folder = tempfile.TemporaryDirectory(dir=base)
+        self.now, numbers = 0.0, itertools.count(1)
+        self.patch = pytest.MonkeyPatch()  # tokens in an order that is the same in every run
+        self.patch.setattr("secrets.token_hex", lambda _: f"token {next(numbers):05}")
+        address = self.address.replace("FOLDER", self.folder.name)
+        self.store = Store(address)
+        spec = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "gaussian", "delta": 0.3}
+        spec["stopping"] = "stylized"  # not proven, but soon crossed
+        made = Campaign.create(spec, self.store, "life", clock=lambda: self.now)
+        self.hands = [made, self.another()]
+        self.arms: dict[str, int] = {}
+        self.deadlines: dict[str, float] = {}  # of what is in flight
+        self.receipts: dict[str, Receipt] = {}
+        self.released: list[str] = []
+        self.decided = False
+
+    def another(self) -> Campaign:
+        return Campaign.open("life", self.store, clock=lambda: self.now)
+
+    def teardown(self) -> None:
+        if hasattr(self, "store"):
+            self.patch.undo()
+            self.store.close()
+            self.folder.cleanup()
+
+    def took(self, receipt: Receipt) -> None:
+        """A new receipt: it is late exactly if there was a decision before."""
+        assert receipt.token not in self.receipts
+        assert receipt.late == self.decided
+        self.receipts[receipt.token] = receipt
+        self.decided = self.decided or receipt.decided
+
+    @rule(
+        target=tokens, hand=st.integers(0, 1), n=st.integers(1, 4), lease=st.sampled_from([5, 50])
+    )
+    def ask(self, hand: int, n: int, lease: float) -> Any:
+        if self.decided:
+            with pytest.raises(CampaignDecided):
+                self.hands[hand].ask(n)
+            return multiple()
+        tickets = self.hands[hand].ask(n, lease=lease)
+        late = sorted((end, token) for token, end in self.deadlines.items() if end < self.now)
+        for _, token in late:
+            del self.deadlines[token]
+            self.released.append(token)
+        for ticket in tickets:
+            self.arms[ticket.token] = ticket.arm
+            self.deadlines[ticket.token] = self.now + lease
+        return multiple(*(ticket.token for ticket in tickets))
+
+    @rule(hand=st.integers(0, 1), token=tokens, value=values)
+    def tell(self, hand: int, token: str, value: float) -> None:
+        """The first time, again, or after it was given up."""
+        known, value = self.receipts.get(token), value + self.apart * self.arms[token]
+        if known is None:
+            self.took(self.hands[hand].tell(token, value))
+            self.deadlines.pop(token, None)
+        elif known.value == value:
+            assert self.hands[hand].tell(token, value) == known
+        else:
+            with pytest.raises(Conflict, match=repr(known.value)):
+                self.hands[hand].tell(token, value)
+
+    @rule(hand=st.integers(0, 1), count=st.integers(1, 4), value=values)
+    def tell_the_oldest_together(self, hand: int, count: int, value: float) -> None:
+        chosen = [token for token in self.arms if token not in self.receipts][:count]
+        with self.hands[hand].together():
+            receipts = [
+                self.hands[hand].tell(token, value + self.apart * self.arms[token])
+                for token in reversed(chosen)
+            ]
+        for receipt in receipts:
+            self.took(receipt)
+            self.deadlines.pop(receipt.token, None)
+
+    @rule(target=own, hand=st.integers(0, 1), arm=st.integers(0, 2), value=values)
+    def record(self, hand: int, arm: int, value: float) -> str:
+        receipt = self.hands[hand].record(arm, value + self.apart * arm)
+        self.arms[receipt.token] = arm
+        self.took(receipt)
+        return receipt.token
+
+    @rule(hand=st.integers(0, 1), token=own)
+    def record_again(self, hand: int, token: str) -> None:
+        known = self.receipts[token]
+        assert self.hands[hand].record(known.arm, known.value, token=token) == known
+
+    @rule(hand=st.integers(0, 1), token=tokens)
+    def release(self, hand: int, token: str) -> None:
+        was = self.deadlines.pop(token, None) is not None
+        assert self.hands[hand].release(token, "why not") == was
+        if was:
+            self.released.append(token)
+
+    @rule(hand=st.integers(0, 1), token=tokens)
+    def heartbeat(self, hand: int, token: str) -> None:
+        alive = token in self.deadlines
+        assert self.hands[hand].heartbeat(token, lease=20) == alive
+        if alive:
+            self.deadlines[token] = self.now + 20
+
+    @rule(seconds=st.sampled_from([1, 10, 30]))
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule(hand=st.integers(0, 1), token=tokens, value=st.sampled_from([float("nan"), "1", 1e300]))
+    def tell_nonsense(self, hand: int, token: str, value: Any) -> None:
+        with pytest.raises(sw.BadArgument):
+            self.hands[hand].tell(token, value)
+
+    @rule(hand=st.integers(0, 1))
+    def crash(self, hand: int) -> None:
+        self.hands[hand] = self.another()
+
+    @precondition(lambda self: hasattr(self, "hands"))
+    @invariant()
+    def all_is_on_record(self) -> None:
+        record = self.hands[0].events()
+        tokens = Counter((event.kind, event.token) for event in record)
+        assert set(tokens.values()) <= {1}, "something is on record twice"
+        found = [e.token for e in record if e.kind in ("told", "recorded")]
+        assert sorted(found) == sorted(self.receipts)
+        assert [e.token for e in record if e.kind == "released"] == self.released
+        assert sum(e.kind == "decided" for e in record) == self.decided
+        counted = Counter(receipt.arm for receipt in self.receipts.values() if not receipt.late)
+        in_flight = Counter(self.arms[token] for token in self.deadlines)
+        session = self.hands[0].spec.session()
+        replay(session, record)
+        for hand in self.hands:
+            status = hand.status()
+            assert [arm.samples for arm in status.arms] == [counted[k] for k in range(3)]
+            assert [arm.in_flight for arm in status.arms] == [in_flight[k] for k in range(3)]
+            assert hand._replica.session.dump() == session.dump()
+            assert (hand.decision is not None) == self.decided
+        assert self.hands[0].verify().agrees
+        if not self.decided:
+            assert [int(each) for each in session.in_flight] == [in_flight[k] for k in range(3)]
+
+
+class LifeOnDisk(Life):
+    address = "sqlite:///FOLDER/life.db"
+
+
+quick = settings(max_examples=60, stateful_step_count=40, deadline=None, derandomize=True)
+TestLifeInMemory = Life.TestCase
+TestLifeInMemory.settings = quick
+TestLifeOnDisk = LifeOnDisk.TestCase
+TestLifeOnDisk.settings = settings(quick, max_examples=30)

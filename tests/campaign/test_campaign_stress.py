@@ -1,0 +1,398 @@
+"""No acknowledged tell is lost or counted twice, whatever happens to workers and storages.
+
+And few wrong answers, whatever the order in which samples come: every simulation has a fixed seed, and
+a count of wrong answers is compared with a binomial limit that a correct package exceeds with
+probability FALSE_ALARM at most.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import random
+import resource
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from campaign_worker import SPEC, Crew, acknowledged, wait_until
+from postgres import Server
+from stopwise import Campaign, NewerSchema, Receipt, Session, StorageAway, Ticket
+from stopwise.campaign import spec
+from stopwise.campaign.storage.store import Store
+from stopwise.core.arrays import Floats
+from stopwise.core.kernels import compiled
+from stopwise.engine import live
+from stopwise.engine.design import generator
+from stopwise.families.verbs import draw
+from stopwise.problems.verbs import Code, correct_answers
+
+# two campaigns, one of them decided, as stopwise left them before it stored ``state``
+OLD = Path(__file__).parents[1] / "assets" / "campaign-schema-1.db"
+
+
+def kill_workers(storage: str, folder: Path, workers: int, kills: int) -> None:
+    """Workers are killed at random moments after their first sample, and replaced."""
+    moments, crew = random.Random(9), Crew(storage, folder)
+    alive = [crew.hire() for _ in range(workers)]
+    for _ in range(kills):
+        place = moments.randrange(workers)
+        pid, book = alive[place]
+        wait_until("a first sample", lambda book=book: book.exists() and book.stat().st_size > 0)
+        time.sleep(moments.uniform(0.0, 0.02))
+        crew.nursery.kill(pid)
+        alive[place] = crew.hire()
+    codes = crew.finish()
+    assert sorted(codes) == [-9] * kills + [0] * workers
+    assert crew.check() >= kills
+
+
+def test_killed_workers(tmp_path: Path) -> None:
+    kill_workers(f"sqlite:///{tmp_path}/campaigns.db", tmp_path, workers=4, kills=12)
+
+
+@pytest.mark.slow
+def test_sixteen_workers_killed_two_hundred_times(tmp_path: Path) -> None:
+    kill_workers(f"sqlite:///{tmp_path}/campaigns.db", tmp_path, workers=16, kills=200)
+
+
+def test_killed_workers_of_a_server(server: Server, tmp_path: Path) -> None:
+    kill_workers(server.fresh(), tmp_path, workers=3, kills=6)
+
+
+def kill_server(server: Server, folder: Path, workers: int, kills: int) -> None:
+    """The server and all its processes are killed under the workers, and started again."""
+    moments, crew = random.Random(5), Crew(server.fresh(), folder)
+    for _ in range(workers):
+        crew.hire()
+    for _ in range(kills):
+        before = len(acknowledged(folder))
+        wait_until("work", lambda before=before: len(acknowledged(folder)) > before + 5 * workers)
+        time.sleep(moments.uniform(0.0, 0.05))
+        server.kill()
+        with pytest.raises(StorageAway, match="does not answer"):
+            crew.campaign.ask()
+        server.start()
+    before = len(acknowledged(folder))
+    wait_until("work", lambda: len(acknowledged(folder)) > before + workers)
+    codes = crew.finish()
+    assert codes == [0] * workers
+    assert crew.check() > 5 * workers * kills
+    assert crew.campaign.ask(), "and the campaign that was open all the time goes on"
+
+
+def test_a_killed_server(server: Server, tmp_path: Path) -> None:
+    kill_server(server, tmp_path, workers=3, kills=1)
+
+
+@pytest.mark.slow
+def test_a_server_killed_five_times_under_eight_workers(
+    server: Server,
+    tmp_path: Path,
+) -> None:
+    kill_server(server, tmp_path, workers=8, kills=5)
+
+
+# ---------------------------------------------------------------------------------------------
+# a full disk
+
+
+@contextmanager
+def small_disk(folder: Path, how: str) -> Iterator[Callable[[], None]]:
+    """A place with little room, and what makes more: a file system, or a limit on files."""
+    command = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
+    if how == "disk" and subprocess.run(command, capture_output=True).returncode == 0:
+        more = ["mount", "-o", "remount,size=20m", str(folder)]
+        try:
+            yield lambda: subprocess.run(more, check=True)
+        finally:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    else:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, before[1]))
+        try:
+            yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def tell_all(hand: Campaign, tickets: list[Ticket], receipts: list[Receipt]) -> None:
+    """Tell what is in flight, and ask for more, as long as there is room."""
+    for _ in range(10_000):
+        receipts.append(hand.tell(tickets[0].token, 1))
+        del tickets[0]
+        if len(tickets) < 10:
+            tickets += hand.ask(20)
+
+
+@pytest.mark.parametrize("how", ["disk", "limit"])
+def test_a_full_disk(how: str, tmp_path: Path) -> None:
+    """Errors that say so while it is full; then the work goes on, and nothing is lost."""
+    receipts: list[Receipt] = []
+    with small_disk(tmp_path, how) as make_room:
+        store = Store(f"sqlite:///{tmp_path}/campaigns.db")
+        campaign = Campaign.create(SPEC, store, "full")
+        hands = [campaign, Campaign.open("full", store)]
+        tickets = campaign.ask(20)
+        for hand in (*hands, *hands):
+            with pytest.raises(StorageAway, match=r"the disk is full; nothing was written|I/O"):
+                tell_all(hand, tickets, receipts)
+            assert hand.events()[-1].number >= receipts[-1].number, "reading goes on"
+            assert hand.verify().agrees
+        assert len(receipts) > 5
+        make_room()
+        while tickets:
+            receipts.append(hands[len(tickets) % 2].tell(tickets.pop().token, 0))
+        receipts.append(hands[1].record(0, 1))
+        found = {e.token: e for e in campaign.events() if e.kind in ("told", "recorded")}
+        assert set(found) == {receipt.token for receipt in receipts}
+        assert len(found) == len(receipts) == campaign.status().samples
+        assert all(found[receipt.token].number == receipt.number for receipt in receipts)
+        assert campaign.verify().agrees
+        store.close()
+
+
+# ---------------------------------------------------------------------------------------------
+# few wrong answers
+
+FALSE_ALARM = 1e-6
+COINS = {"arms": ["a", "b", "c"], "family": "bernoulli", "delta": 0.1}
+EASY = ({**COINS, "question": {"kind": "best-arm", "epsilon": 0.05}}, (0.45, 0.6, 0.5))
+RARE = (  # conversions that are rare
+    {
+        "arms": ["a", "b"], "family": "bernoulli", "delta": 0.05,
+        "question": {"kind": "best-arm", "epsilon": 0.01},
+    },
+    (0.02, 0.05),
+)  # fmt: skip
+WAYS = {"one by one": (1, True), "50 in flight": (50, False), "batches of 20": (20, True)}
+
+
+def _drive(
+    setting: Any,
+    level: float,
+    truth: Floats,
+    ledger: live.Ledger,
+    rng: np.random.Generator,
+    queue: Code,
+    keep: int,
+    batches: bool,
+    stop: int,
+) -> int:
+    """Keep so many samples in flight; they come back in any order. Whether there is a decision."""
+    waiting = 0
+    while ledger.marks[live.SEEN] < stop:
+        if waiting == 0 or not batches:
+            while waiting < keep:
+                queue[waiting] = live.ask(setting, ledger, rng)
+                waiting += 1
+        place = int(rng.random() * waiting)
+        arm = queue[place]
+        waiting -= 1
+        queue[place] = queue[waiting]
+        sample = draw(setting.family, truth[arm], rng)
+        margin = live.tell(setting, ledger, arm, sample)
+        if margin >= level:
+            return 1
+    for place in range(waiting):  # a crash: what was in flight is lost
+        live.give_up(ledger, queue[place])
+    return 0
+
+
+@functools.cache
+def driver() -> Callable[..., int]:
+    return compiled(_drive, allocates=False)
+
+
+def wrong_answers(
+    question: tuple[dict[str, Any], tuple[float, ...]], way: str, runs: int, crashes: bool = False
+) -> int:
+    """How many campaigns end with a wrong answer; with ``crashes`` they are dumped and loaded."""
+    made, means = spec.make(question[0]), np.array(question[1])
+    design, (keep, batches) = made.design, WAYS[way]
+    correct = set(correct_answers(design.problem, means))
+    drive, wrong = driver(), 0
+    for run in range(runs):
+        rng, session, over = generator(20_190_101, len(way), run), Session(design), 0
+        while not over:
+            stop = 1_000_000 if not crashes else int(rng.integers(1, 400)) + session.samples
+            over = drive(
+                *(design.setting, design.levels[0], means, session.ledger, rng),
+                *(np.zeros(50, dtype=np.int64), keep, batches, stop),
+            )
+            assert over or crashes, "a campaign without a decision"
+            dumped, session = session.dump(), Session(design)
+            assert session.load(dumped)
+        assert session.decision is not None
+        wrong += session.decision.answer not in correct
+    return wrong
+
+
+def check_errors(question: Any, way: str, runs: int, crashes: bool = False) -> None:
+    wrong = wrong_answers(question, way, runs, crashes)
+    assert wrong <= binom.isf(FALSE_ALARM, runs, question[0]["delta"]), f"{wrong} of {runs}"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_errors(way: str) -> None:
+    check_errors(EASY, way, 100, crashes=way == "50 in flight")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("crashes", [False, True], ids=["", "crashes"])
+@pytest.mark.parametrize("question", [EASY, RARE], ids=["easy", "rare"])
+@pytest.mark.parametrize("way", WAYS)
+def test_two_thousand_campaigns(question: Any, way: str, crashes: bool) -> None:
+    check_errors(question, way, 2000, crashes)
+
+
+def plugged_in(rng: np.random.Generator) -> int:
+    """An answer by a rule that plugs in variances, after each pair of samples from the tenth on."""
+    totals, count, epsilon = np.zeros(2), 0, RARE[0]["question"]["epsilon"]
+    while True:
+        totals += rng.random(2) < RARE[1]
+        count += 1
+        rates = totals / count
+        error = math.sqrt(float(np.sum(rates * (1.0 - rates))) / count)
+        if count >= 10 and abs(rates[1] - rates[0]) + epsilon >= 1.96 * error:
+            return int(rng.random() < 0.5) if rates[0] == rates[1] else int(rates[1] > rates[0])
+
+
+def test_rare_events() -> None:
+    """The campaign's rule keeps its promise where one that plugs in variances cannot."""
+    check_errors(RARE, "batches of 20", 100)
+    wrong = sum(plugged_in(generator(1, 0, run)) == 0 for run in range(100))
+    assert wrong > binom.isf(FALSE_ALARM, 100, RARE[0]["delta"]), f"{wrong}: no power"
+
+
+# ---------------------------------------------------------------------------------------------
+# places without the right to write, and files of older and newer versions
+
+
+@pytest.mark.parametrize("what", ["mount", "folder", "file"])
+def test_a_read_only_place(what: str) -> None:
+    """A file system where one may be mounted; a folder and a file without the right to write."""
+    with tempfile.TemporaryDirectory() as base:
+        os.chmod(base, 0o755)
+        folder = Path(base) / "files"
+        folder.mkdir()
+        path = folder / "x.db"
+        Campaign.create(SPEC, path, "kept")._store.close()
+        command = ["mount", "-o", "bind,ro", str(folder), str(folder)]
+        mounted = what == "mount" and not subprocess.run(command, capture_output=True).returncode
+        if not mounted:
+            os.chmod(path, 0o444 if what == "file" else 0o666)
+            os.chmod(folder, 0o777 if what == "file" else 0o555)
+        try:
+            said = attempt(path) if mounted else by_nobody(path)
+        finally:
+            if mounted:
+                subprocess.run(["umount", str(folder)], check=True)
+            os.chmod(folder, 0o755)
+        assert said.startswith("StorageError:"), said
+        assert f"{path}: read-only" in said
+        assert Store(f"sqlite:///{path}").names() == ["kept"]
+
+
+def attempt(path: Path) -> str:
+    try:
+        return repr(Campaign.create(SPEC, path, "another"))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def by_nobody(path: Path) -> str:
+    """The same by somebody without rights, if we have all of them."""
+    out, into = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        os.write(into, attempt(path).encode())
+        os._exit(0)
+    os.close(into)
+    with open(out, encoding="utf-8") as file:
+        text = file.read()
+    os.waitpid(pid, 0)
+    return text
+
+
+def content(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
+
+
+def test_a_newer_schema_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "newer.db"
+    shutil.copy(OLD, path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE stopwise_schema SET version = 99")
+        connection.commit()
+    before = content(path)
+    with pytest.raises(NewerSchema, match=r"schema 99; this one knows .* Upgrade stopwise"):
+        Store(f"sqlite:///{path}")
+    assert content(path) == before
+
+
+def test_an_older_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    shutil.copy(OLD, path)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT * FROM stopwise_events ORDER BY 1, 2").fetchall()
+    goes_on(f"sqlite:///{path}", {1: [row[1:] for row in rows if row[0] == 1]})
+    old = Campaign.open("decided", path)
+    assert old.verify().agrees
+    assert "not compared: stopwise 0.1.0" in repr(old.verify())
+    assert old.decision is not None
+    assert old.status().events == len([row for row in rows if row[0] == 2])
+
+
+def goes_on(address: str, rows: dict[int, list[tuple[Any, ...]]]) -> None:
+    """The campaign is what it was; and asks and tells go on, with those in flight."""
+    campaign = Campaign.open("running", address)
+    record = campaign.events()
+    assert [tuple(event) for event in record] == rows[1]
+    assert campaign.verify().agrees
+    ended = {event.token for event in record if event.kind != "asked"}
+    waiting = [event.token for event in record if event.token not in ended]
+    status = campaign.status()
+    assert (status.in_flight, status.events) == (len(waiting), 60)
+    assert status.samples == sum(event.kind in ("told", "recorded") for event in record) > 10
+    for token in waiting:
+        assert not campaign.tell(token, 1).late
+    campaign.tell(campaign.ask()[0].token, 0)
+    again = Campaign.open("running", address)
+    assert again.status().samples == status.samples + len(waiting) + 1
+    assert again.verify().agrees
+    with again._store.look("running") as found:
+        assert found.state() == again._replica.session.dump()
+
+
+def test_an_older_schema_on_a_server(server: Server) -> None:
+    address = server.fresh()
+    Store(address).close()
+    with closing(sqlite3.connect(OLD)) as old, server.connect(address.rsplit("/", 1)[1]) as new:
+        for table in ("campaigns", "events", "leases"):
+            rows = old.execute(f"SELECT * FROM stopwise_{table}").fetchall()
+            if table == "campaigns":
+                new.execute("ALTER TABLE stopwise_campaigns DROP COLUMN state")
+            if table == "events":
+                rows = [(*row[:7], bool(row[7]), row[8]) for row in rows]
+                events = rows
+            holes = ", ".join(["%s"] * len(rows[0]))
+            new.cursor().executemany(
+                f"INSERT INTO stopwise_{table} VALUES ({holes})".encode(), rows
+            )
+        new.execute("UPDATE stopwise_schema SET version = 1")
+    goes_on(address, {1: sorted(row[1:] for row in events if row[0] == 1)})

@@ -1,0 +1,810 @@
+"""Every refusal says what was given, what is allowed, and which argument it is about."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import stopwise as sw
+from stopwise.core.errors import BadArgument, MissingVerb, NotDefined, StopwiseError
+from stopwise.families import verbs as families
+from stopwise.problems import verbs as problems
+
+Row = tuple[Callable[[], Any], type[StopwiseError], list[str]]
+
+nan, inf = math.nan, math.inf
+coin, normal = sw.Bernoulli(), sw.Gaussian()
+two, three = sw.BestArm(2), sw.Thresholding(3, 0.0)
+planes = sw.AnyHalfSpace([[1, 1], [1, -1]])
+pair = sw.Product([(two, [0, 1]), (sw.Thresholding(1, 0.0), [2])])
+cells = sw.Cells(2, {"a": sw.Polyhedron([[1, -1]]), "b": sw.Polyhedron([[-1, 1]])})
+inside_out = {"in": sw.OutsideBall([0.5, 0.5], 0.1), "out": sw.Ball([0.5, 0.5], 0.1)}
+NOT_CONVEX = (
+    sw.Exponential(),
+    sw.Gamma(2.0),
+    sw.Geometric(),
+    sw.NegativeBinomial(3.0),
+    sw.InverseGaussian(2.0),
+)
+
+
+class Stranger:
+    """A type that is none of ours."""
+
+
+class _Empty(NamedTuple):
+    arms: int = 2
+
+
+class Empty(_Empty, sw.Problem, listed=False):
+    """A problem that registered no verb."""
+
+
+def cell(*given: Any, **bounds: Any) -> sw.Cells:
+    return sw.Cells(2, {"a": sw.Polyhedron(*given, **bounds)})
+
+
+def refused(problem: Any, answer: Any) -> Callable[[], Any]:
+    ones = np.ones(problem.arms)
+    return lambda: sw.cost(problem, ones, family=sw.Gaussian(), weights=ones, answer=answer)
+
+
+MEANS: list[Row] = [
+    (
+        lambda: sw.oracle(two, [nan, 0], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [nan, 0]", "finite"],
+    ),
+    (
+        lambda: sw.oracle(two, [inf, 0], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [inf, 0]", "finite"],
+    ),
+    (
+        lambda: sw.oracle(two, [0, -inf], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [0, -inf]", "finite"],
+    ),
+    (lambda: sw.oracle(two, [], family=sw.Gaussian()), BadArgument, ["means: got []", "not empty"]),
+    (lambda: sw.oracle(two, 1.0, family=sw.Gaussian()), BadArgument, ["means: got 1.0", "a list"]),
+    (
+        lambda: sw.oracle(two, None, family=sw.Gaussian()),
+        BadArgument,
+        ["means: got None", "a list"],
+    ),
+    (
+        lambda: sw.oracle(two, [[1, 2]], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [[1, 2]]", "a list of finite"],
+    ),
+    (
+        lambda: sw.oracle(two, [1, [2, 3]], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [1, [2, 3]]", "a list"],
+    ),
+    (
+        lambda: sw.oracle(two, [1, 2, 3], family=sw.Gaussian()),
+        BadArgument,
+        ["got [1, 2, 3]", "2 numbers", "has 3"],
+    ),
+    (
+        lambda: sw.oracle(two, [1], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [1]", "2 numbers", "has 1"],
+    ),
+    (
+        lambda: sw.oracle(two, "0.5,0.4", family=sw.Gaussian()),
+        BadArgument,
+        ["means: got '0.5,0.4'", "a list of"],
+    ),
+    (
+        lambda: sw.oracle(two, ["a", "b"], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got ['a', 'b']", "finite"],
+    ),
+    (
+        lambda: sw.oracle(two, [1j, 2], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [1j, 2]", "finite"],
+    ),
+    (lambda: sw.correct_answers(two, [nan, 1]), BadArgument, ["means: got [nan, 1]", "finite"]),
+    (lambda: sw.correct_answers(two, [1]), BadArgument, ["means: got [1]", "2 numbers"]),
+    (
+        lambda: sw.witness(two, [nan, 1], family=sw.Gaussian(), answer=0),
+        BadArgument,
+        ["means: got [nan, 1]", "finite"],
+    ),
+    (
+        lambda: sw.track_and_stop_bound(two, [1], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [1]", "2 numbers"],
+    ),
+]
+
+OUTSIDE: list[Row] = [
+    (
+        lambda: sw.oracle(two, [0.5, 1.2], family=coin),
+        BadArgument,
+        ["means[1]: got 1.2", "Bernoulli()", "(0, 1)"],
+    ),
+    (lambda: sw.oracle(two, [1.0, 0.5], family=coin), BadArgument, ["means[0]: got 1.0", "(0, 1)"]),
+    (lambda: sw.oracle(two, [0.5, 0.0], family=coin), BadArgument, ["means[1]: got 0.0", "(0, 1)"]),
+    (
+        lambda: sw.witness(two, [1.0, 0.5], family=coin, answer=0),
+        BadArgument,
+        ["means[0]: got 1.0", "(0, 1)"],
+    ),
+    (
+        lambda: sw.track_and_stop_bound(two, [1.0, 0.5], family=coin),
+        BadArgument,
+        ["means[0]: got 1.0", "(0, 1)"],
+    ),
+    (
+        lambda: sw.cost(two, [1.2, 0.5], family=coin, weights=[1, 1], answer=0),
+        BadArgument,
+        ["means[0]: got 1.2", "[0, 1]"],
+    ),
+    (
+        lambda: sw.evidence(two, [0.5, -0.1], family=coin, counts=[1, 1]),
+        BadArgument,
+        ["means[1]: got -0.1", "[0, 1]"],
+    ),
+    (
+        lambda: sw.oracle(two, [4.0, 1.0], family=sw.Binomial(3)),
+        BadArgument,
+        ["means[0]: got 4.0", "Binomial(trials=3)", "(0, 3)"],
+    ),
+    (
+        lambda: sw.oracle(two, [1.0, 2.0], family=sw.Bounded(-1, 2)),
+        BadArgument,
+        ["means[1]: got 2.0", "Bounded(low=-1.0, high=2.0)", "(-1, 2)"],
+    ),
+    (
+        lambda: sw.oracle(two, [1, 0], family=sw.Poisson()),
+        BadArgument,
+        ["means[1]: got 0.0", "(0, inf)"],
+    ),
+    (
+        lambda: sw.oracle(two, [1, 2], family=sw.Geometric()),
+        BadArgument,
+        ["[0]: got 1.0", "(1, inf)"],
+    ),
+]
+
+POSITIVE = [
+    (sw.Gaussian, "variance"),
+    (sw.Gamma, "shape"),
+    (sw.InverseGaussian, "shape"),
+    (sw.NegativeBinomial, "successes"),
+    (lambda radius: sw.Sphere(2, radius), "radius"),
+    (lambda radius: sw.Cells(2, {"a": sw.Ball([0, 0], radius)}), "alternatives['a'][0].radius"),
+    (lambda radius: sw.Cells(2, {"a": sw.OutsideBall([0, 0], radius)}), "['a'][0].radius"),
+]
+NOT_POSITIVE = [
+    (-1, "above 0"),
+    (0, "above 0"),
+    (nan, "a finite number"),
+    (inf, "a finite number"),
+    ("x", "a finite number"),
+    (None, "a finite number"),
+    (True, "a finite number"),
+]
+
+FAMILIES: list[Row] = [
+    *(
+        (lambda make=make, bad=bad: make(bad), BadArgument, [f"{name}: got {bad!r}", allowed])
+        for make, name in POSITIVE
+        for bad, allowed in NOT_POSITIVE
+    ),
+    *(
+        (
+            lambda bad=bad: sw.Binomial(bad),
+            BadArgument,
+            [f"trials: got {bad!r}", "a whole number of at least 1"],
+        )
+        for bad in (0, -1, 2.5, 2.0, nan, True, "3", None)
+    ),
+    (lambda: sw.Bounded(1, 0), BadArgument, ["high: got 0.0", "above low = 1.0"]),
+    (lambda: sw.Bounded(1, 1), BadArgument, ["high: got 1.0", "above low = 1.0"]),
+    (lambda: sw.Bounded(0, inf), BadArgument, ["high: got inf", "a finite number"]),
+    (lambda: sw.Bounded(nan, 1), BadArgument, ["low: got nan", "a finite number"]),
+]
+
+WITH_ARMS = [
+    (lambda arms: sw.Thresholding(arms, 0.0), 1),
+    (lambda arms: sw.MinimumThreshold(arms, 0.0), 1),
+    (lambda arms: sw.AnyLowArm(arms, 0.0), 1),
+    (sw.AnySign, 1),
+    (sw.Sphere, 1),
+    (lambda arms: sw.Cells(arms, {"a": sw.Polyhedron()}), 1),
+    (sw.BestArm, 2),
+]
+WITH_THRESHOLD = [sw.Thresholding, sw.MinimumThreshold, sw.AnyLowArm, sw.AnySign]
+
+PROBLEMS: list[Row] = [
+    (lambda: sw.BestArm(1), BadArgument, ["arms: got 1", "a whole number of at least 2"]),
+    *(
+        (
+            lambda make=make, bad=bad: make(bad),
+            BadArgument,
+            [f"arms: got {bad!r}", f"a whole number of at least {least}"],
+        )
+        for make, least in WITH_ARMS
+        for bad in (0, -1, 2.0, True, "3", None)
+    ),
+    *(
+        (
+            lambda make=make, bad=bad: make(2, bad),
+            BadArgument,
+            [f"threshold: got {bad!r}", "a finite number"],
+        )
+        for make in WITH_THRESHOLD
+        for bad in (nan, inf, "x", None)
+    ),
+    *(
+        (
+            lambda make=make, bad=bad: make(bad),
+            BadArgument,
+            [f"epsilon: got {bad!r}", allowed],
+        )
+        for make in (lambda e: sw.BestArm(2, e), lambda e: sw.MinimumThreshold(2, 0.5, e))
+        for bad, allowed in (
+            (-0.1, "at least 0"),
+            (nan, "finite"),
+            (inf, "finite"),
+            ("x", "finite"),
+        )
+    ),
+    (lambda: sw.Sphere(2, 1.0, [0]), BadArgument, ["center: got [0]", "2 numbers", "has 1"]),
+    (lambda: sw.Sphere(2, 1.0, [nan, 0]), BadArgument, ["center: got [nan, 0]", "finite"]),
+    (lambda: sw.Sphere(2, 1.0, "ab"), BadArgument, ["center: got 'ab'", "a list of finite"]),
+]
+
+HALF_SPACES: list[Row] = [
+    row
+    for make in (sw.AnyHalfSpace, sw.AllHalfSpaces)
+    for row in [
+        (
+            lambda make=make: make([[1, 0], [0, 0]]),
+            BadArgument,
+            ["normals[1]: got [0.0, 0.0]", "not zero"],
+        ),
+        *(
+            (
+                lambda make=make, bad=bad: make(bad),
+                BadArgument,
+                [f"normals: got {bad!r}", "rows of finite numbers, all equally long"],
+            )
+            for bad in ([[1, 0], [0]], [], [[]], [1, 0], [[nan, 1]], [["a", "b"]], "ab", None)
+        ),
+        (
+            lambda make=make: make([[1, 0]], [1, 2]),
+            BadArgument,
+            ["offsets: got [1, 2]", "1 numbers, one for each normal"],
+        ),
+        (lambda make=make: make([[1, 0]], 1.0), BadArgument, ["offsets: got 1.0", "a list"]),
+        (lambda make=make: make([[1, 0]], [nan]), BadArgument, ["offsets: got [nan]", "finite"]),
+        (
+            lambda make=make: sw.oracle(make([[1, 1]], [3]), [0.2, 0.3], family=coin),
+            BadArgument,
+            ["offsets[0]: got 3.0", "between 0 and 2", "cuts the means of Bernoulli()"],
+        ),
+        (
+            lambda make=make: sw.oracle(
+                make([[1, 0], [1, -1]], [0.5, -1]), [0.2, 0.3], family=coin
+            ),
+            BadArgument,
+            ["offsets[1]: got -1.0", "between -1 and 1", "Bernoulli()"],
+        ),
+        (
+            lambda make=make: sw.oracle(make([[1, 0]], [-1]), [1, 2], family=sw.Poisson()),
+            BadArgument,
+            ["offsets[0]: got -1.0", "between 0 and inf", "Poisson()"],
+        ),
+    ]
+]
+
+INTERVALS: list[Row] = [
+    *(
+        (
+            lambda make=make, bad=bad: sw.oracle(make(2, bad), [0.2, 0.3], family=coin),
+            BadArgument,
+            [f"threshold: got {bad!r}", "inside", "Bernoulli(), (0, 1)", "known without a sample"],
+        )
+        for make in (sw.Thresholding, sw.AnyLowArm, sw.AnySign)
+        for bad in (1.5, 1.0, 0.0, -3.0)
+    ),
+    (
+        lambda: sw.oracle(sw.MinimumThreshold(2, 1.5), [0.2, 0.3], family=coin),
+        BadArgument,
+        ["threshold", "got 1.5", "Bernoulli(), (0, 1)"],
+    ),
+    (
+        lambda: sw.oracle(sw.MinimumThreshold(2, 0.25, 0.5), [0.2, 0.3], family=coin),
+        BadArgument,
+        ["threshold - epsilon: got -0.25", "Bernoulli(), (0, 1)"],
+    ),
+    (
+        lambda: sw.oracle(sw.MinimumThreshold(2, 0.75, 0.5), [0.2, 0.3], family=coin),
+        BadArgument,
+        ["threshold + epsilon: got 1.25", "Bernoulli(), (0, 1)"],
+    ),
+    (
+        lambda: sw.oracle(sw.BestArm(2, 1.0), [0.2, 0.3], family=coin),
+        BadArgument,
+        ["epsilon: got 1.0", "less than the width 1", "Bernoulli()", "no sample is needed"],
+    ),
+    (
+        lambda: sw.cost(
+            sw.BestArm(2, 3.5), [1, 2], family=sw.Binomial(3), weights=[1, 1], answer=1
+        ),
+        BadArgument,
+        ["epsilon: got 3.5", "less than the width 3", "Binomial(trials=3)"],
+    ),
+]
+
+WEIGHTS: list[Row] = [
+    row
+    for name, call in (
+        (
+            "weights",
+            lambda given: sw.cost(two, [1, 0], family=sw.Gaussian(), weights=given, answer=0),
+        ),
+        ("counts", lambda given: sw.evidence(two, [1, 0], family=sw.Gaussian(), counts=given)),
+        (
+            "counts",
+            lambda given: sw.reachable_answers(
+                two, [1, 0], family=sw.Gaussian(), counts=given, level=1.0
+            ),
+        ),
+    )
+    for row in (
+        (lambda c=call: c([-1, 1]), BadArgument, [f"{name}: got [-1, 1]", "at least 0"]),
+        (lambda c=call: c([0, 0]), BadArgument, [f"{name}: got [0, 0]", "not all of them 0"]),
+        (lambda c=call: c([1, 2, 3]), BadArgument, [f"{name}: got [1, 2, 3]", "2 numbers"]),
+        (lambda c=call: c([]), BadArgument, [f"{name}: got []", "not empty"]),
+        (lambda c=call: c([nan, 1]), BadArgument, [f"{name}: got [nan, 1]", "finite"]),
+        (lambda c=call: c([inf, 1]), BadArgument, [f"{name}: got [inf, 1]", "finite"]),
+        (lambda c=call: c("ab"), BadArgument, [f"{name}: got 'ab'", "a list of finite numbers"]),
+    )
+]
+
+LEVELS: list[Row] = [
+    (
+        lambda bad=bad: sw.reachable_answers(
+            two, [1, 0], family=sw.Gaussian(), counts=[1, 1], level=bad
+        ),
+        BadArgument,
+        [f"level: got {bad!r}", allowed],
+    )
+    for bad, allowed in (
+        (-1.0, "a number of at least 0"),
+        (nan, "a finite number"),
+        (inf, "a finite number"),
+        ("x", "a finite number"),
+    )
+]
+
+ANSWERS: list[Row] = [
+    (refused(problem, answer), BadArgument, [f"answer: got {answer!r}", "an answer of ", *listed])
+    for problem, answer, listed in [
+        (two, 2, ["BestArm(arms=2, epsilon=0.0): 0, 1"]),
+        (two, -1, ["BestArm(arms=2, epsilon=0.0): 0, 1"]),
+        (two, "0", ["BestArm(arms=2, epsilon=0.0): 0, 1"]),
+        (two, None, ["BestArm(arms=2, epsilon=0.0): 0, 1"]),
+        (sw.MinimumThreshold(2, 0.0), "middle", ["MinimumThreshold(", "'low', 'high'"]),
+        (sw.AnyLowArm(2, 0.0), 2, ["AnyLowArm(", "0, 1, 'none'"]),
+        (sw.AnySign(1), (0, "up"), ["AnySign(", "(0, 'low'), (0, 'high')"]),
+        (sw.AnySign(1), 0, ["AnySign(", "(0, 'low'), (0, 'high')"]),
+        (planes, (0, 0), ["AnyHalfSpace(", "(0, 1), (0, -1), (1, 1), (1, -1)"]),
+        (planes, (2, 1), ["AnyHalfSpace(", "(0, 1), (0, -1), (1, 1), (1, -1)"]),
+        (sw.AllHalfSpaces([[1, 0]]), "maybe", ["AllHalfSpaces(", "'yes', 'no'"]),
+        (sw.Sphere(2), "on", ["Sphere(arms=2, ", "'inside', 'outside'"]),
+        (three, (1, 0), ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),  # not sorted
+        (three, (1, 1), ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),  # twice the same
+        (three, (3,), ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),
+        (three, (-1,), ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),
+        (three, [0, 1], ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),
+        (three, 0, ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),
+        (pair, (0,), ["Product([(BestArm(", "(0, (0,)), (0, ())"]),
+        (pair, (0, (), 1), ["Product([(BestArm(", "(0, (0,)), (0, ())"]),
+        (pair, 0, ["Product([(BestArm(", "(0, (0,)), (0, ())"]),
+        (cells, "c", ["Cells(arms=2, ", "'a', 'b'"]),
+    ]
+] + [
+    (
+        refused(pair, (5, ())),
+        BadArgument,
+        ["answer", "got 5", "BestArm(arms=2, epsilon=0.0): 0, 1"],
+    ),
+    (refused(pair, (0, 5)), BadArgument, ["answer", "got 5", "Thresholding(arms=1, "]),
+    (
+        lambda: sw.witness(two, [1, 0], family=sw.Gaussian(), answer=5),
+        BadArgument,
+        ["answer: got 5", "BestArm(", ": 0, 1"],
+    ),
+]
+
+PRODUCTS: list[Row] = [
+    (lambda: sw.Product([]), BadArgument, ["parts: got []", "pairs (problem, arm indices)"]),
+    (lambda: sw.Product("ab"), BadArgument, ["parts: got 'ab'", "pairs (problem, arm indices)"]),
+    (
+        lambda: sw.Product([(two, [0, 1]), (two, [1, 2])]),
+        BadArgument,
+        ["parts: got [[0, 1], [1, 2]]", "disjoint groups", "cover 0 to 3"],
+    ),
+    (
+        lambda: sw.Product([(two, [0, 1]), (two, [3, 4])]),
+        BadArgument,
+        ["parts: got [[0, 1], [3, 4]]", "disjoint groups", "cover 0 to 3"],
+    ),
+    (lambda: sw.Product([(two, [-1, 0])]), BadArgument, ["parts: got [[-1, 0]]", "cover 0 to 1"]),
+    (
+        lambda: sw.Product([(sw.Sphere(1), [2]), (two, [0, 1, 2])]),
+        BadArgument,
+        ["parts[1]: got [0, 1, 2]", "2 arm indices for BestArm(arms=2, epsilon=0.0)"],
+    ),
+    (
+        lambda: sw.Product([(two, 0)]),
+        BadArgument,
+        ["parts[0]: got 0", "a list of whole numbers"],
+    ),
+    (lambda: sw.Product([(Stranger(), [0])]), BadArgument, ["parts[0]", "a problem"]),
+]
+
+CELLS: list[Row] = [
+    (
+        lambda: sw.Cells(2, {}),
+        BadArgument,
+        ["alternatives: got {}", "a dict from answers to cells"],
+    ),
+    (lambda: sw.Cells(2, None), BadArgument, ["alternatives: got None", "a dict from answers"]),
+    (lambda: sw.Cells(2, [sw.Polyhedron()]), BadArgument, ["alternatives: got [Poly", "a dict"]),
+    (
+        lambda: sw.Cells(2, {"a": 5}),
+        BadArgument,
+        ["alternatives['a'][0]: got 5", "a Polyhedron, a"],
+    ),
+    (
+        lambda: sw.Cells(2, {"a": sw.Polyhedron([[1, 0]]), "b": [sw.Polyhedron(), None]}),
+        BadArgument,
+        ["alternatives['b'][1]: got None", "a Polyhedron, a Ball or an OutsideBall"],
+    ),
+    (lambda: cell([[1, 0, 0]]), BadArgument, ["['a'][0].normals: got [[1, 0, 0]]", "rows of 2"]),
+    (lambda: cell([[0, 0]]), BadArgument, ["['a'][0].normals: got [[0, 0]]", "not zero"]),
+    (lambda: cell([[1, 0], [1]]), BadArgument, ["['a'][0].normals: got ", "equally long"]),
+    (lambda: cell([[1, nan]]), BadArgument, ["['a'][0].normals: got [[1, nan]]", "finite"]),
+    (lambda: cell([[1, 0]], [1, 2]), BadArgument, ["['a'][0].offsets: got [1, 2]", "1 numbers"]),
+    (lambda: cell([[1, 0]], [inf]), BadArgument, ["['a'][0].offsets: got [inf]", "finite"]),
+    (lambda: cell(lower=[0]), BadArgument, ["['a'][0].lower: got [0]", "2 numbers"]),
+    (lambda: cell(upper=[0, nan]), BadArgument, ["['a'][0].upper: got [0, nan]", "2 numbers"]),
+    (
+        lambda: cell(lower=[1, 1], upper=[0, 2]),
+        BadArgument,
+        ["alternatives['a'][0].upper: got [0, 2]", "at least lower"],
+    ),
+    (
+        lambda: sw.Cells(2, {"a": sw.Ball([0], 1)}),
+        BadArgument,
+        ["alternatives['a'][0].center: got [0]", "2 numbers"],
+    ),
+    (
+        lambda: sw.Cells(2, {"a": sw.OutsideBall([0, nan], 1)}),
+        BadArgument,
+        ["alternatives['a'][0].center: got [0, nan]", "finite"],
+    ),
+    (
+        lambda: sw.Cells(2, {"a": []}, sw.Polyhedron([[1, 2, 3]])),
+        BadArgument,
+        ["models.normals: got [[1, 2, 3]]", "rows of 2 numbers"],
+    ),
+    (
+        lambda: sw.Cells(2, {"a": []}, sw.Polyhedron(lower=[1, 1], upper=[2, 0])),
+        BadArgument,
+        ["models.upper: got [2, 0]", "at least lower"],
+    ),
+    (lambda: sw.Cells(2, {"a": []}, 5), BadArgument, ["models: got 5", "a Polyhedron"]),
+    (
+        lambda: sw.oracle(sw.Cells(2, {"a": sw.Ball([0, 0], 1)}), [0, 0], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [0.0, 0.0]", "Cells(arms=2, answers=['a'], cells=1) has a correct answer"],
+    ),
+]
+
+EMPTY = [
+    (cell([[1, 1], [-1, -1]], [1, 0]), normal),  # 1 <= sum <= 0
+    (cell([[1, 1], [-1, -1]], [1, -1]), normal),  # a plane: no interior
+    (cell(lower=[1, 1], upper=[1, 2]), normal),
+    (cell([[1, 1]], [3]), coin),  # no two coins add up to 3
+    (cell(lower=[2, 2]), coin),
+    (sw.Cells(2, {"a": sw.Ball([3, 3], 1)}), coin),
+    (sw.Cells(2, {"a": sw.Polyhedron(upper=[0, 0])}, sw.Polyhedron(lower=[1, 1])), normal),
+    (sw.AllHalfSpaces([[1, 0], [-1, 0]], [1, 0.5]), normal),
+    (sw.AllHalfSpaces([[1, 1], [-1, -1]], [1, -1]), normal),
+]
+EMPTY_CELLS: list[Row] = [
+    (
+        lambda problem=problem, family=family: sw.oracle(problem, [0.2, 0.3], family=family),
+        BadArgument,
+        ["empty", "interior", f"among the means of {family!r}"],
+    )
+    for problem, family in EMPTY
+]
+
+UNDEFINED: list[Row] = [
+    (
+        lambda: sw.oracle(sw.Sphere(2), [0.2, 0.3], family=coin),
+        NotDefined,
+        ["Sphere with Bernoulli()", "not convex", "Use Gaussian(variance)"],
+    ),
+    (
+        lambda: sw.oracle(sw.Cells(2, inside_out), [0.5, 0.5], family=coin),
+        NotDefined,
+        ["OutsideBall with Bernoulli()", "not convex", "Use Gaussian(variance)"],
+    ),
+    *(
+        (
+            lambda models=models: sw.oracle(
+                sw.Cells(2, inside_out, models), [0.5, 0.5], family=sw.Gaussian()
+            ),
+            NotDefined,
+            ["OutsideBall together with constraints on the models", "Leave out ``models``"],
+        )
+        for models in (sw.Polyhedron(lower=[0, 0]), sw.Polyhedron([[1, 1]]))
+    ),
+    *(
+        (
+            lambda problem=problem, family=family: sw.oracle(problem, [2, 3], family=family),
+            NotDefined,
+            [f"{what} with ", repr(family), "not convex", "Allowed: Gaussian, Bernoulli"],
+        )
+        for family in NOT_CONVEX
+        for what, problem in (
+            ("AnyHalfSpace", planes),
+            ("AllHalfSpaces", sw.AllHalfSpaces([[1, 1]], [3])),
+            ("Cells", cell([[1, 1]], [3])),
+            ("Cells", sw.Cells(2, {"a": sw.Ball([2, 2], 0.5)})),
+            ("AnyHalfSpace", sw.Product([(planes, [0, 1])])),
+        )
+    ),
+]
+
+ROLES: list[Row] = [
+    (call, BadArgument, ["problem: got <", "Stranger", "allowed: a problem, such as BestArm(4)"])
+    for call in (
+        lambda: sw.oracle(Stranger(), [1, 2], family=normal),
+        lambda: sw.cost(Stranger(), [1], family=normal, weights=[1], answer=0),
+        lambda: sw.evidence(Stranger(), [1], family=normal, counts=[1]),
+        lambda: sw.correct_answers(Stranger(), [1]),
+        lambda: sw.reachable_answers(Stranger(), [1], family=normal, counts=[1], level=1.0),
+        lambda: sw.answers(Stranger()),
+        lambda: sw.rank(Stranger()),
+        lambda: sw.union_bound(Stranger()),
+        lambda: sw.simulate(Stranger(), [1], family=normal),
+        lambda: sw.plan(Stranger(), [1], family=normal),
+    )
+]
+ROLES += [
+    (lambda: sw.oracle(two, [1, 2], family=Stranger()), BadArgument, ["family: got", "a family"]),
+    (lambda: sw.oracle(two, [1, 2], family=two), BadArgument, ["family: got BestArm", "a family"]),
+    (
+        lambda: sw.oracle(two, [1, 2], family=sw.Gaussian),
+        BadArgument,
+        ["family: got 'Gaussian'", "This is the type; give a value of it: Gaussian(...)"],
+    ),
+    (
+        lambda: sw.simulate(sw.BestArm, "hello", family=normal),
+        BadArgument,
+        ["problem: got 'BestArm'", "BestArm(4)", "BestArm(...)"],
+    ),
+    (
+        lambda: sw.run(two, [1, 0], family=normal, strategy="sticky"),
+        BadArgument,
+        ["strategy: got 'sticky'", "a strategy, such as TrackAndStop()"],
+    ),
+    (
+        lambda: sw.run(two, [1, 0], family=normal, stopping=sw.TrackAndStop()),
+        BadArgument,
+        ["stopping: got TrackAndStop", "a stopping rule, such as Mixture()"],
+    ),
+    (
+        lambda: sw.oracle("best-arm", [1, 2], family=normal),
+        BadArgument,
+        ["problem: got 'best-arm'"],
+    ),
+]
+
+MISSING: list[Row] = [
+    (
+        call,
+        MissingVerb,
+        [f"{verb}: ", f"for {kind};", f"register one with @{verb}.register({kind})"],
+    )
+    for verb, kind, call in [
+        ("answers", "Empty", lambda: list(sw.answers(Empty()))),
+        ("rank", "Empty", lambda: sw.rank(Empty())),
+        ("union_bound", "Empty", lambda: sw.union_bound(Empty())),
+        ("correct_answers", "Empty", lambda: sw.oracle(Empty(), [1, 2], family=normal)),
+        ("cell_count", "Empty", lambda: problems.cell_count(Empty(), np.zeros(1, int))),
+        ("divergence", "Stranger", lambda: families.divergence(Stranger(), 0.5, 0.4)),
+        ("variance", "Stranger", lambda: families.variance(Stranger(), 0.5)),
+        ("variance_slope", "Stranger", lambda: families.variance_slope(Stranger(), 0.5)),
+        ("natural", "Stranger", lambda: families.natural(Stranger(), 0.5)),
+        ("draw", "Stranger", lambda: families.draw(Stranger(), 0.5, np.random.default_rng(0))),
+        ("tilt", "Exponential", lambda: families.tilt(sw.Exponential(), 1.0, 0.5)),
+    ]
+]
+
+REFUSALS: list[Row] = [
+    *MEANS,
+    *OUTSIDE,
+    *FAMILIES,
+    *PROBLEMS,
+    *HALF_SPACES,
+    *INTERVALS,
+    *WEIGHTS,
+    *LEVELS,
+    *ANSWERS,
+    *PRODUCTS,
+    *CELLS,
+    *EMPTY_CELLS,
+    *UNDEFINED,
+    *ROLES,
+    *MISSING,
+]
+
+
+REFUSALS += [
+    (
+        lambda: sw.oracle(two, [1e200, 0.0], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [1e+200", "at most 1e+100"],
+    ),
+    (
+        lambda: sw.oracle(two, ["0.5", "0.4"], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got ['0.5'", "finite numbers"],
+    ),
+    (
+        lambda: sw.oracle(two, [True, False], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [True", "finite numbers"],
+    ),
+    (lambda: sw.Gaussian("2"), BadArgument, ["variance: got '2'", "a finite number"]),
+    (lambda: sw.Gaussian(10**400), BadArgument, ["variance: got 1000", "a finite number"]),
+    (
+        lambda: sw.Cells(2, {"a": []}),
+        BadArgument,
+        ["alternatives['a']: got []", "at least one cell"],
+    ),
+    (
+        lambda: sw.Cells(2, {"a": sw.Polyhedron(lower=["x", 0])}),
+        BadArgument,
+        ["alternatives['a'][0].lower: got ['x', 0]", "2 numbers, infinite where there is no bound"],
+    ),
+    (
+        lambda: sw.Cells(2, {"a": sw.Polyhedron([[1, 0]])}, models=[]),
+        BadArgument,
+        ["models: got []", "allowed: a Polyhedron."],
+    ),
+    (
+        lambda: sw.oracle(
+            sw.Cells(
+                2,
+                {"a": sw.Polyhedron(lower=[3, 3]), "b": sw.Polyhedron(upper=[3, 3])},
+                models=sw.Polyhedron(lower=[1, 1]),
+            ),
+            [0.0, 0.0],
+            family=sw.Gaussian(),
+        ),
+        BadArgument,
+        ["means: got [0.0, 0.0]", "the possible models"],
+    ),
+    (lambda: sw.Product([(two, [0.5, 1.5])]), BadArgument, ["parts[0]: got [0.5", "whole numbers"]),
+    (lambda: sw.Product(None), BadArgument, ["parts: got None", "a list of pairs"]),
+    (
+        lambda: sw.cost(
+            sw.Thresholding(3, 0.0),
+            [1, 0.5, 1],
+            family=sw.Gaussian(),
+            weights=[1, 1, 1],
+            answer=("a", 1),
+        ),
+        BadArgument,
+        ["answer: got ('a', 1)", "an answer of Thresholding"],
+    ),
+    (
+        lambda: sw.cost(two, [1, 0], family=sw.Gaussian(), weights=[1, 1], answer=np.array([0, 1])),
+        BadArgument,
+        ["answer: got array([0, 1])", "an answer of BestArm"],
+    ),
+    (
+        lambda: sw.reachable_answers(
+            two, [1, 0], family=sw.Gaussian(), counts=[1, 2], level=1.0, limit=-1
+        ),
+        BadArgument,
+        ["limit: got -1", "a whole number of at least 0"],
+    ),
+    (
+        lambda: sw.track_and_stop_bound(two, [1, 0], family=sw.Gaussian(), nodes=0),
+        BadArgument,
+        ["nodes: got 0", "a whole number of at least 1"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "parts"), REFUSALS, ids=[" ".join(row[2][:2]) for row in REFUSALS]
+)
+def test_refusal(call: Callable[[], Any], kind: type[StopwiseError], parts: list[str]) -> None:
+    with pytest.raises(kind) as caught:
+        call()
+    error, message = caught.value, str(caught.value)
+    assert type(error) is kind
+    assert isinstance(error, StopwiseError)
+    assert isinstance(error, TypeError if kind is MissingVerb else ValueError)
+    assert [part for part in parts if part not in message] == []
+    if isinstance(error, BadArgument):
+        assert message.startswith(f"{error.name}: got {error.given!r}; allowed: {error.allowed}.")
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is BadArgument
+        assert (str(again), again.name, again.allowed) == (message, error.name, error.allowed)
+
+
+def test_hint_follows_what_is_allowed_and_survives_pickling() -> None:
+    error = BadArgument("epsilon", -1, "a number of at least 0", "Try 0.")
+    assert str(error) == "epsilon: got -1; allowed: a number of at least 0. Try 0."
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.name, again.given) == (str(error), "epsilon", -1)
+
+
+def test_not_defined_can_be_pickled() -> None:
+    with pytest.raises(NotDefined) as caught:
+        sw.oracle(sw.Sphere(2), [0.2, 0.3], family=coin)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again)) == (NotDefined, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("family", "means", "best"),
+    [
+        (coin, [1.0, 0.5], 0),
+        (coin, [0.0, 0.5], 1),
+        (sw.Binomial(3), [3.0, 1.0], 0),
+        (sw.Bounded(-1, 2), [-1.0, 1.0], 1),
+        (sw.Poisson(), [0.0, 1.0], 1),
+        (sw.Geometric(), [1.0, 2.0], 1),
+    ],
+)
+def test_data_may_lie_on_the_boundary(family: Any, means: list[float], best: int) -> None:
+    value = sw.cost(two, means, family=family, weights=[1, 1], answer=best).value
+    assert 0.0 < value < inf
+    assert sw.evidence(two, means, family=family, counts=[1, 1]) == {best: value}
+    assert best in sw.reachable_answers(two, means, family=family, counts=[1, 1], level=0.1)
+
+
+@pytest.mark.parametrize("family", NOT_CONVEX, ids=repr)
+def test_half_spaces_of_one_arm_need_no_convexity(family: Any) -> None:
+    normals, offsets = [[1, 0], [0, -2]], [1.5, -5]  # arm 0 above 1.5, arm 1 below 2.5
+    low, high = families.divergence(family, 2.0, 1.5), families.divergence(family, 3.0, 2.5)
+    found = sw.oracle(sw.AnyHalfSpace(normals, offsets), [2, 3], family=family)
+    assert found.correct == ((0, 1), (1, -1))
+    assert found.value == pytest.approx(max(low, high))
+    assert sw.oracle(sw.AllHalfSpaces(normals, offsets), [2, 3], family=family).answers == ("no",)
+    sides = {"up": sw.Polyhedron([[-1, 0]], [-1.5]), "down": sw.Polyhedron([[1, 0]], [1.5])}
+    assert sw.oracle(sw.Cells(2, sides), [2, 3], family=family).answers == ("up",)
+
+
+@pytest.mark.parametrize("family", [normal, coin, sw.Poisson(), *NOT_CONVEX[:2]], ids=repr)
+def test_a_tie_for_the_best_arm_is_not_an_error(family: Any) -> None:
+    found = sw.oracle(sw.BestArm(3), [0.5, 0.5, 0.25], family=family)
+    assert (found.time, found.value, found.status) == (inf, 0.0, "degenerate")
+    assert found.correct == found.answers == (0, 1)
+    assert all(np.allclose(each, 1 / 3, rtol=1e-15) for each in found.weights)
+    assert found.to_dict()["time"] is None
+    assert "infinite" in repr(found)

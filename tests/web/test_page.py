@@ -1,0 +1,389 @@
+"""The page in a real browser: a whole campaign by keyboard, live, with nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from browser import Service, Window, browser
+from stopwise.campaign.storage.store import Store
+from stopwise.web.tokens import Tokens
+
+LABEL = "<script>alert(1)</script>"
+STATIC = Path(__file__).parents[2] / "src" / "stopwise" / "web" / "static"
+Opener = Callable[..., Window]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """With campaigns in all states."""
+    with Service(f"sqlite:///{tmp_path_factory.mktemp('page')}/store.db") as found:
+        found.create("settled", arms=["tails", "heads"])
+        (spare,) = found.campaign("settled", "/ask", {})
+        assert found.work("settled", lambda _, arm: float(arm), 200)
+        found.campaign("settled", "/tell", {"token": spare["token"], "value": 1.0})  # late
+        found.create("open", arms=[LABEL, "b" * 200, "short"], costs=[1, 2, 3], budget=1000)
+        found.work("open", lambda place, arm: float((place + arm) % 3 == 0), 20)
+        (ticket, _) = found.campaign("open", "/ask", {"n": 2, "lease": 600})
+        found.campaign("open", "/release", {"token": ticket["token"], "reason": "<b>gone</b>"})
+        found.create("empty & new", arms=["a", "b"])
+        yield found
+
+
+@pytest.fixture
+def opened(chromium: Browser, service: Service) -> Iterator[Opener]:
+    """New windows, each with an empty profile; all are checked at the end."""
+    made: list[tuple[Any, Window, bool]] = []
+
+    def window(address: str = service.url, strict: bool = True, **options: Any) -> Window:
+        context = chromium.new_context(**options)
+        made.append((context, Window(context, address), strict))
+        return made[-1][1]
+
+    yield window
+    for context, each, strict in made:
+        if strict:
+            each.check()
+        context.close()
+
+
+def test_a_whole_campaign_with_the_keyboard_alone(service: Service, opened: Opener) -> None:
+    """Create, watch live while a worker tells, decide, verify: never a mouse."""
+    window = opened()
+    page, press = window.page, window.page.keyboard.press
+    window.open("")
+    window.tab_to("Skip to the content")
+    window.tab_to("New campaign")
+    press("Enter")
+    expect(page.get_by_role("heading", name="New campaign", level=1)).to_be_focused()
+    window.tab_to("Name")
+    page.keyboard.type("by keyboard")
+    window.tab_to("Arm 1")
+    page.keyboard.type(LABEL)
+    press("Enter")  # the next arm
+    page.keyboard.type("plain")
+    window.tab_to("Create the campaign")
+    press("Enter")
+    expect(page.get_by_role("heading", name="by keyboard", level=1)).to_be_focused()
+    expect(page.get_by_text("Waiting for the first sample")).to_be_visible()
+    expect(page.locator(".line")).to_have_text("live")
+
+    args = ("by keyboard", lambda place, arm: float((place % 5 == 0) == arm), 300, 0.2)
+    worker = threading.Thread(target=service.work, args=args)
+    worker.start()
+    samples = page.locator("[data-stat=samples] b")
+    seen = set()
+    while not page.locator(".hero.decided").count():
+        seen.add(samples.inner_text())
+        page.wait_for_timeout(100)
+    worker.join()
+    assert len(seen) >= 3, f"the page did not follow: {seen}"
+    expect(page.locator(".hero-text")).to_have_text(f"{LABEL} is best")
+    expect(page.locator("#announce")).to_contain_text(f"Decided: {LABEL} is best")
+    decision = service.campaign("by keyboard")["decision"]
+    facts = page.locator(".facts")
+    for fact in (f"{decision['evidence']:.3f}", f"{decision['threshold']:.3f}", decision["key"]):
+        expect(facts).to_contain_text(fact)
+    window.tab_to("Verify")
+    press("Enter")
+    expect(page.locator(".verdict")).to_contain_text("Agrees")
+    assert window.sizes, "no page was loaded"
+    print(f"\nlargest page update: {max(window.sizes):,} bytes of {len(window.sizes)}")
+
+
+def test_script_in_a_label_is_text(opened: Opener) -> None:
+    window = opened()
+    window.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    window.open("#/campaign/open")
+    page = window.page
+    expect(page.locator(".plot-name", has_text=LABEL).first).to_be_visible()
+    expect(page.locator(".ledger").get_by_text("<b>gone</b>")).to_be_visible()
+    expect(page.locator(".words li").first).to_be_visible()
+    for each in page.locator("details summary").all():
+        each.click()
+    assert page.locator("main script, main b b, td b").count() == 0
+    window.open("#/")
+    expect(page.locator(".glance li")).not_to_have_count(0)
+    assert page.locator("main script").count() == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(theme: str, opened: Opener) -> None:
+    window = opened(color_scheme=theme, reduced_motion="reduce")
+    page = window.page
+    window.open("#/")
+    expect(page.locator(".glance li").first).to_be_visible()
+    assert window.violations() == []
+    for name in ("open", "settled", "empty%20%26%20new"):
+        window.open(f"#/campaign/{name}")
+        expect(page.locator(".stats")).to_be_visible()
+        expect(page.locator(".words li").first).to_be_attached()
+        for each in page.locator("details:visible > summary").all():
+            each.click()
+        page.get_by_role("button", name="Verify").click()
+        expect(page.locator(".verdict")).to_contain_text("Agrees")
+        assert window.violations() == [], name
+    window.open("#/new")
+    page.get_by_text("Stopping rule, strategy and budget").click()
+    page.get_by_label("Samples have costs").check()
+    assert window.violations() == []
+    window.open("#/campaign/nobody")
+    expect(page.get_by_text("There is no campaign called “nobody”.")).to_be_visible()
+    assert window.violations() == []
+    window.complaints = [each for each in window.complaints if "404" not in each]
+
+
+REFUSED = [
+    ({"Risk of a wrong answer (delta)": "2"}, "delta", "probability strictly between 0 and 1"),
+    ({"Risk of a wrong answer (delta)": "no"}, "delta", "got 'no'; allowed: a finite number"),
+    ({"Name": ""}, "name", "at least 1 character"),
+    ({"Arm 2": "one"}, "arms[1]", "different texts"),
+    ({"Epsilon optional": "-1"}, "question.epsilon", "at least 0"),
+    ({"Budget optional": "1.5"}, "budget", "whole number"),
+    ({"Cost of a sample of arm 2": "0"}, "costs[1]", "above 0"),
+]
+
+
+def test_the_services_own_messages_stand_next_to_their_fields(opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    for changes, name, message in REFUSED:
+        window.open("#/")
+        window.open("#/new")
+        page.get_by_text("Stopping rule, strategy and budget").click()
+        page.get_by_label("Samples have costs").check()
+        usual = {"Name": "refused", "Arm 1": "one", "Arm 2": "two"}
+        usual |= {"Cost of a sample of arm 1": "1", "Cost of a sample of arm 2": "1"}
+        for label, text in {**usual, **changes}.items():
+            page.get_by_label(label, exact=True).fill(text)
+        page.get_by_role("button", name="Create the campaign").click()
+        field = page.get_by_label(next(iter(changes)), exact=True)
+        expect(field).to_be_focused()
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(field).to_have_accessible_description(re.compile(re.escape(message)))
+        expect(page.get_by_role("alert")).to_contain_text(f"{name}: ")
+    assert window.violations() == []
+    window.complaints = [each for each in window.complaints if "422" not in each]
+
+
+def test_verify_says_when_the_record_does_not_agree(service: Service, opened: Opener) -> None:
+    service.create("forged", arms=["a", "b"])
+    service.work("forged", lambda _, arm: float(arm), 200)
+    change = "update stopwise_events set value = 1 - value where kind = 'told' and campaign = "
+    which = "(select id from stopwise_campaigns where name = 'forged')"
+    with sqlite3.connect(service.storage.removeprefix("sqlite:///")) as connection:
+        connection.execute(change + which)
+    window = opened()
+    window.open("#/campaign/forged")
+    window.page.get_by_role("button", name="Verify").click()
+    expect(window.page.locator(".verdict.bad")).to_contain_text("Does not agree")
+    assert window.page.locator(".verdict li").count() > 0
+    assert window.violations() == []
+
+
+def test_late_events_are_marked(opened: Opener) -> None:
+    window = opened()
+    window.open("#/campaign/settled")
+    expect(window.page.locator(".ledger tbody tr").first).to_contain_text("late")
+
+
+def test_readable_on_a_phone(opened: Opener) -> None:
+    window = opened(viewport={"width": 360, "height": 740})
+    page = window.page
+    for route in ("#/", "#/new", "#/campaign/open", "#/campaign/settled"):
+        window.open(route)
+        expect(page.locator(".glance li, .stats, form .card").first).to_be_visible()
+        page.wait_for_timeout(200)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, route
+
+
+OUTLINED = """() => {
+  const found = [null, "::after"].map((part) => getComputedStyle(document.activeElement, part));
+  return found.some((each) => each.outlineStyle !== "none" && parseFloat(each.outlineWidth) >= 2);
+}"""
+
+
+def test_the_focus_is_visible_everywhere(opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    for route in ("#/", "#/new", "#/campaign/open"):
+        window.open(route)
+        expect(page.locator(".glance li, .stats, form .card").first).to_be_visible()
+        names = []
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement === document.body"):
+                break
+            names.append(window.focused())
+            assert page.evaluate(OUTLINED), f"{route}: {names[-1]}"
+        assert len(names) >= 5, route
+
+
+@pytest.mark.parametrize("wish", ["reduce", "no-preference"])
+def test_nothing_moves_where_that_is_not_wanted(wish: str, opened: Opener) -> None:
+    window = opened(reduced_motion=wish)
+    page = window.page
+    window.open("#/campaign/open")
+    expect(page.locator(".line.live")).to_be_visible()
+    moving = page.evaluate("document.getAnimations().length")
+    assert (moving > 0) == (wish == "no-preference")
+    window.open("#/")
+    expect(page.locator(".glance li").first).to_be_visible()
+    slow = """[...document.querySelectorAll("*")].filter(
+      (each) => parseFloat(getComputedStyle(each).transitionDuration) > 0).length"""
+    assert (page.evaluate(slow) > 0) == (wish == "no-preference")
+
+
+def test_fifty_arms_with_long_labels(service: Service, opened: Opener) -> None:
+    labels = [f"configuration {k}, " + "a rather long description of it " * 4 for k in range(50)]
+    service.create("fifty", arms=[label.strip() for label in labels])
+    service.work("fifty", lambda place, arm: float((place + arm) % 3 == 0), 60)
+    window = opened(viewport={"width": 360, "height": 740})
+    page = window.page
+    window.open("#/campaign/fifty")
+    expect(page.locator(".chart")).to_have_accessible_name(re.compile("^Evidence .* after 60 samp"))
+    pictures = page.locator(".plots")
+    for place, start in enumerate(("Means with intervals. conf", "Shares of the samples. conf")):
+        expect(pictures.nth(place)).to_have_role("img")
+        expect(pictures.nth(place)).to_have_accessible_name(re.compile(f"^{start}"))
+    expect(page.get_by_text("The 24 arms with the most samples, of 50")).to_have_count(2)
+    page.locator("summary", has_text="The numbers").nth(1).click()
+    expect(page.locator("details[open] tbody tr")).to_have_count(50)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert window.violations() == []
+
+
+def test_why_the_pursued_answer_changed(service: Service, opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    window.open("#/campaign/settled")
+    first = page.locator(".changes li").last
+    expect(first).to_contain_text("the means favoured it once every arm had a sample")
+    service.create("steady", arms=["a", "b"], strategy="uniform")
+    service.work("steady", lambda place, arm: float(place % 2 == arm), 6)
+    window.open("#/campaign/steady")
+    expect(page.get_by_text("Uniform sampling pursues no answer")).to_be_visible()
+    expect(page.locator(".changes, .plots.one")).to_have_count(1)
+    expect(page.locator(".changes")).to_be_hidden()
+
+
+def test_theme_is_remembered(opened: Opener) -> None:
+    window = opened(color_scheme="light")
+    page = window.page
+    window.open("")
+    page.get_by_role("button", name="Use the dark theme").click()
+    page.reload()
+    dark = page.evaluate("getComputedStyle(document.body).colorScheme")
+    assert dark == "dark"
+    expect(page.get_by_role("button", name="Use the light theme")).to_be_visible()
+
+
+def test_a_hidden_tab_rests(service: Service, opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    window.open("#/campaign/open")
+    expect(page.locator(".line")).to_have_text("live")
+    hide = """hidden => {
+      Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+      document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    page.evaluate(hide, True)
+    expect(page.locator(".line")).to_have_text("paused")
+    page.wait_for_timeout(1200)
+    before = len(window.requests)
+    service.campaign("open", "/record", {"arm": 2, "value": 1.0})
+    page.wait_for_timeout(1500)
+    assert len(window.requests) == before
+    page.evaluate(hide, False)
+    expect(page.locator(".line")).to_have_text("live")
+    expect(page.locator(".ledger td").first).to_have_text(str(service.campaign("open")["events"]))
+
+
+def test_export_and_first_paint(service: Service, opened: Opener) -> None:
+    window = opened(accept_downloads=True)
+    page = window.page
+    window.open("#/campaign/settled")
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="JSON lines").click()
+    lines = Path(waiting.value.path()).read_text().splitlines()
+    assert len(lines) >= service.campaign("settled")["events"]
+    paint = "performance.getEntriesByType('paint').map(e => [e.name, Math.round(e.startTime)])"
+    page.reload()
+    expect(page.locator(".stats")).to_be_visible()
+    whole = page.evaluate("Math.round(performance.now())")
+    print(f"\npaint (ms): {dict(page.evaluate(paint))}; campaign shown after {whole} ms")
+
+
+def test_the_service_goes_and_comes_back(tmp_path: Path, opened: Opener) -> None:
+    storage = f"sqlite:///{tmp_path}/store.db"
+    with Service(storage) as first:
+        first.create("patient", arms=["a", "b"])
+        first.work("patient", lambda _, arm: float(arm), 3)
+        window = opened(first.url, strict=False)
+        page = window.page
+        window.open("#/campaign/patient")
+        expect(page.locator(".line")).to_have_text("live")
+        first.kill()
+    expect(page.locator("#away")).to_contain_text("The service does not answer.")
+    expect(page.locator(".line")).to_have_text("reconnecting")
+    with Service(storage, first.port) as second:
+        page.get_by_role("button", name="Try now").click()
+        expect(page.locator("#away")).to_be_empty()
+        expect(page.locator(".line")).to_have_text("live")
+        second.campaign("patient", "/record", {"arm": 1, "value": 1.0})
+        last = str(second.campaign("patient")["events"])
+        expect(page.locator(".ledger td").first).to_have_text(last)
+        page.goto("about:blank")  # open streams are waited for when a service ends
+
+
+def test_a_closed_service_asks_for_a_token(tmp_path: Path, opened: Opener) -> None:
+    storage = f"sqlite:///{tmp_path}/store.db"
+    reader = Tokens(Store(storage)).create("reader", "read")
+    with Service(storage) as closed:
+        window = opened(closed.url, strict=False)
+        page = window.page
+        window.open("")
+        dialog = page.get_by_role("dialog", name="A token, please")
+        expect(dialog).to_contain_text("A token is needed")
+        assert window.violations() == []
+        page.keyboard.type("sw_wrong_token")
+        page.keyboard.press("Enter")
+        expect(dialog).to_contain_text("not known, or was revoked")
+        page.keyboard.type(reader)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("No campaign yet")).to_be_visible()
+        assert page.evaluate("Object.keys(localStorage)") == []
+        window.open("#/new")
+        page.get_by_label("Name", exact=True).fill("mine")
+        page.get_by_label("Arm 1", exact=True).fill("a")
+        page.get_by_role("button", name="Create the campaign").click()
+        expect(page.get_by_role("alert")).to_contain_text("the token may read; this needs admin")
+        page.get_by_role("button", name="Forget the token").click()
+        expect(dialog).to_be_visible()
+
+
+def test_the_page_makes_no_markup_from_text() -> None:
+    """No sink for markup, no inline script or style, no address elsewhere."""
+    bad = re.compile(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function")
+    elsewhere = re.compile(r"(?:https?:)?//(?!www\.w3\.org/2000/svg)[a-z0-9]", re.IGNORECASE)
+    for path in STATIC.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 420, path
+        assert not bad.search(text), path
+        code = "\n".join(line.split("// ")[0] for line in text.splitlines())
+        assert not elsewhere.search(code), path
+    html = (STATIC / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"<script>|<style|\sstyle=|\son\w+=", html)
