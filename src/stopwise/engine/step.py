@@ -18,8 +18,8 @@ from stopwise.stopping.verbs import tally, update
 REFRESH = 1024  # rounds after which sketches are built anew, so that rounding cannot pile up
 
 
-def begin(setting: Any, live: bool = False) -> State:
-    """A run before its first sample; a live one has samples in flight."""
+def begin(setting: Any, live: bool = False, kept: Any = None) -> State:
+    """A run before its first sample; a live one has samples in flight; ``kept`` is a sketch to reuse."""
     problem, family, strategy, rule = setting
     arms, size = problem.arms, code_size(problem)
     counts = np.zeros(arms)
@@ -29,7 +29,7 @@ def begin(setting: Any, live: bool = False) -> State:
         np.zeros(arms),
         record(family, arms),
         np.zeros(arms) if live else counts,
-        sketch(problem, family),
+        sketch(problem, family) if kept is None else kept,
         Pursuit(code, np.zeros(arms), np.zeros(arms + 1), notes(strategy, problem)),
         tally(rule, problem, family),
         answer,
@@ -39,7 +39,7 @@ def begin(setting: Any, live: bool = False) -> State:
 
 def restart(setting: Any, state: State) -> State:
     """The state before the first sample; the sketch, which is rebuilt from data, is used again."""
-    return begin(setting)._replace(sketch=state.sketch)
+    return begin(setting, kept=state.sketch)
 
 
 @jitable(inline=True)

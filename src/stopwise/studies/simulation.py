@@ -149,19 +149,21 @@ def _design(
     stopping: StoppingRule | None,
     deltas: tuple[float, ...],
     max_rounds: int,
-) -> Design:
-    """What is left open gets the choice that suits the problem and the family."""
+) -> tuple[Design, Strategy]:
+    """What is left open gets the choice that suits problem and family; with the strategy as chosen."""
     check_role("problem", problem, Problem)
     check_role("family", family, Family)
-    return prepare(
+    chosen = default_strategy(problem) if strategy is None else strategy
+    design = prepare(
         problem,
         means,
         family=family,
-        strategy=default_strategy(problem) if strategy is None else strategy,
+        strategy=chosen,
         stopping=default_stopping(family) if stopping is None else stopping,
         deltas=deltas,
         max_rounds=max_rounds,
     )
+    return design, chosen
 
 
 def run(
@@ -181,7 +183,7 @@ def run(
     ``strategy`` and ``stopping`` are by default those that suit the problem and the family.
     """
     (only,) = check_deltas(checks.finite("delta", delta))
-    design = _design(
+    design, chosen = _design(
         problem,
         means,
         family=family,
@@ -202,7 +204,7 @@ def run(
     return Run(
         design.problem,
         design.family,
-        default_strategy(problem) if strategy is None else strategy,
+        chosen,
         design.stopping,
         only,
         used,
@@ -265,7 +267,7 @@ def simulate(
     runs that have finished, with ``complete`` False.
     """
     deltas = check_deltas(delta)
-    design = _design(
+    design, chosen = _design(
         problem,
         means,
         family=family,
@@ -280,7 +282,6 @@ def simulate(
     with reporter(progress, count) as report:
         batch, failure, interrupted = run_batch(design, Stream(used), 0, count, threads, report)
     asked = deltas if np.ndim(delta) > 0 else deltas[0]
-    chosen = default_strategy(problem) if strategy is None else strategy
     results = collect(design, chosen, asked, used, batch, not interrupted and failure is None)
     if failure is not None:
         raise RunFailed(failure, used, results) from failure.error
