@@ -244,8 +244,12 @@ def test_health_metrics_and_logs(service: Service) -> None:
     assert send(service, "GET", "/health")[2]["status"] == "fine"
     assert send(service, "GET", "/ready")[2]["status"] == "ready"
     assert b"stopwise_requests_total" in send(service, "GET", "/metrics")[2]
-    lines = [json.loads(line) for line in service.lines]
-    assert any(line["path"] == "/health" and line["status"] == 200 for line in lines)
+
+    def logged() -> bool:
+        lines = [json.loads(line) for line in list(service.lines)]
+        return any(line["path"] == "/health" and line["status"] == 200 for line in lines)
+
+    until(logged)  # a line is written after the answer is sent
 
 
 ROUTES = [
