@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import total_divergence
-from stopwise.core.arrays import Floats, assign, inner, solve_linear
+from stopwise.core.arrays import Floats, assign, divide, fill, inner, solve_linear
 from stopwise.core.data import Curve, Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import (
@@ -145,9 +145,9 @@ def half_space_optimum(
     """
     need = missing(normal, offset, means)
     if need <= 0.0:
-        weights[:] = 1.0 / means.size
+        fill(weights, 1.0 / means.size)
         return 0.0
-    weights[:] = 0.0
+    fill(weights, 0.0)
     arm = only_arm(normal)
     if arm >= 0:
         weights[arm] = 1.0
@@ -182,9 +182,9 @@ def half_space_optimum(
             break
         root = new
     if not total > 0.0:  # the means are on the plane, but for rounding
-        weights[:] = 1.0 / means.size
+        fill(weights, 1.0 / means.size)
         return 0.0
-    weights /= total
+    divide(weights, total)
     return root * root
 
 
@@ -210,13 +210,17 @@ def add_curved_hessian(family: Any, data: Data, closest: Floats, face: Face, cur
             stiff = data.counts[k] * divergence_curvature(own, mu, closest[k]) + bend
             soft[k] = 1.0 / stiff if stiff > 0.0 else 0.0
             steep[k] = divergence_slope(own, mu, closest[k])
-    held = face_products(faces, soft)
+    held, share = face_products(faces, soft), np.zeros(faces.shape[0])
+    system = np.zeros((share.size, share.size))
     for k in range(count):
         hessian[k, k] -= scale * steep[k] * steep[k] * soft[k]
-        share = faces[:, k] * soft[k] * steep[k]
-        if solve_linear(held.copy(), share):
+        for m in range(share.size):
+            share[m] = faces[m, k] * soft[k] * steep[k]
+            assign(system[m], held[m])
+        if solve_linear(system, share):
             for m in range(share.size):
-                hessian[k] += scale * share[m] * faces[m] * soft * steep
+                for j in range(count):
+                    hessian[k, j] += scale * share[m] * faces[m, j] * soft[j] * steep[j]
 
 
 @jitable
@@ -240,6 +244,8 @@ def add_half_space_hessian(
     """Zero for one arm (the cost is linear in its weight); else one active face."""
     if only_arm(normal) >= 0:
         return
-    free = np.where(normal != 0.0, 1.0, 0.0)
-    faces = np.ascontiguousarray(normal).reshape(1, normal.size)
+    free, faces = np.zeros(normal.size), np.zeros((1, normal.size))
+    for k in range(normal.size):
+        free[k] = 1.0 if normal[k] != 0.0 else 0.0
+    assign(faces[0], normal)
     add_curved_hessian(family, data, closest, Face(free, faces, 0.0), curve)

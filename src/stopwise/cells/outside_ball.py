@@ -15,7 +15,7 @@ import numpy as np
 
 from stopwise.cells.bound import total_divergence
 from stopwise.cells.half_space import Face, add_curved_hessian
-from stopwise.core.arrays import Floats, assign, inner, smallest
+from stopwise.core.arrays import Floats, assign, fill, inner, smallest
 from stopwise.core.data import Curve, Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import arms_alike, of_arm, variance
@@ -98,9 +98,11 @@ def add_outside_ball_hessian(
     curve: Curve,
 ) -> None:
     """One active face, the sphere, which bends toward the means: it softens the cost."""
+    count = closest.size
     theta = _multiplier(_stiffness(family, data), data.means - center, radius)
     if arms_alike(family):
         theta /= variance(of_arm(family, 0), closest[0])
-    faces = np.ascontiguousarray(closest - center).reshape(1, closest.size)
-    face = Face(np.ones(closest.size), faces, -theta)
-    add_curved_hessian(family, data, closest, face, curve)
+    free, faces = np.zeros(count), np.zeros((1, count))
+    fill(free, 1.0)
+    assign(faces[0], closest - center)
+    add_curved_hessian(family, data, closest, Face(free, faces, -theta), curve)

@@ -11,9 +11,11 @@ from stopwise.cells.region import Region, region_violations
 from stopwise.cells.region_dual import region_dual
 from stopwise.core.arrays import (
     Floats,
+    add,
     add_combination,
     add_gram,
     assign,
+    fill,
     inner,
     largest,
     solve_linear,
@@ -32,71 +34,78 @@ def follow_path(family: Any, data: Data, cell: Region, closest: Floats) -> float
     weights, means = data
     rows, count = cell.offsets.size, means.size
     low, high = interval(family)
-    left, right = np.maximum(cell.lower, low), np.minimum(cell.upper, high)
+    left, right, near = np.zeros(count), np.zeros(count), np.zeros(count)
+    for k in range(count):
+        left[k], right[k] = max(cell.lower[k], low), min(cell.upper[k], high)
+        near[k] = 1e-14 * (1.0 + abs(means[k]))  # models keep this distance from bounds
     x = _inner_point(means, left, right)
-    near = 1e-14 * (1.0 + np.abs(means))  # models keep this distance from bounds
     used = rows + 1 if cell.radius < math.inf else rows
     violations, faces = np.zeros(rows + 1), np.zeros((rows + 1, count))
     region_violations(cell, x, violations)
-    slack = np.maximum(-violations, 0.1 * (1.0 + np.abs(violations)))
     size = largest(weights)
     tau = size
-    theta, push_up, push_down = tau / slack, tau / (x - left), tau / (right - x)
-    if used == rows:
-        theta[rows] = 0.0
-    gradient, bend = np.zeros(count), np.zeros(count)
+    slack, theta = np.zeros(rows + 1), np.zeros(rows + 1)
+    for m in range(rows + 1):
+        slack[m] = max(-violations[m], 0.1 * (1.0 + abs(violations[m])))
+        theta[m] = tau / slack[m] if m < used else 0.0
+        if m < rows:
+            assign(faces[m], cell.normals[m])
+    push_up, push_down = np.zeros(count), np.zeros(count)
+    for k in range(count):
+        push_up[k], push_down[k] = tau / (x[k] - left[k]), tau / (right[k] - x[k])
+    bend, above, below, dx = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
+    stiff, force, ds = np.zeros(rows + 1), np.zeros(rows + 1), np.zeros(rows + 1)
+    system = np.zeros((count, count))
     for _ in range(120):
         for k in range(count):
             own = of_arm(family, k)
-            gradient[k] = weights[k] * divergence_slope(own, means[k], x[k])
+            dx[k] = -(weights[k] * divergence_slope(own, means[k], x[k]))
             bend[k] = weights[k] * divergence_curvature(own, means[k], x[k]) + theta[rows]
-        for m in range(rows):
-            assign(faces[m], cell.normals[m])
-        assign(faces[rows], cell.center - x if used > rows else 0.0 * x)
-        stiff = theta / slack
-        miss = -violations - slack
-        system, pull = np.zeros((count, count)), -gradient
+            above[k], below[k] = max(x[k] - left[k], near[k]), max(right[k] - x[k], near[k])
+            faces[rows, k] = cell.center[k] - x[k] if used > rows else 0.0
+            fill(system[k], 0.0)
+        for m in range(rows + 1):
+            stiff[m], ds[m] = theta[m] / slack[m], -violations[m] - slack[m]
+            force[m] = tau / slack[m] - stiff[m] * ds[m]
         add_gram(faces, stiff, system)
-        add_combination(faces, tau / slack - stiff * miss, pull)
-        above, below = np.maximum(x - left, near), np.maximum(right - x, near)
-        pull += tau / above - tau / below
+        add_combination(faces, force, dx)
         ridge = 0.0
         for k in range(count):
+            dx[k] += tau / above[k] - tau / below[k]
             ridge += 1e-15 * system[k, k]
         for k in range(count):
             system[k, k] += ridge + bend[k] + push_up[k] / above[k] + push_down[k] / below[k]
-        dx = pull.copy()
         if not solve_linear(system, dx):
             break
-        ds = miss.copy()
-        for m in range(rows + 1):
-            ds[m] += inner(faces[m], dx)
-        dtheta = tau / slack - theta - stiff * ds
-        dup = tau / above - push_up - push_up / above * dx
-        ddown = tau / below - push_down + push_down / below * dx
         primal, dual = 1.0, 1.0
         for k in range(count):
             primal = min(primal, _room(above[k], dx[k]), _room(below[k], -dx[k]))
-            dual = min(dual, _room(push_up[k], dup[k]), _room(push_down[k], ddown[k]))
-        for m in range(used):
-            primal, dual = (
-                min(primal, _room(slack[m], ds[m])),
-                min(dual, _room(theta[m], dtheta[m])),
-            )
-        x, slack = x + primal * dx, slack + primal * ds
-        theta, push_up, push_down = (
-            theta + dual * dtheta,
-            push_up + dual * dup,
-            push_down + dual * ddown,
-        )
+            above[k] = tau / above[k] - push_up[k] - push_up[k] / above[k] * dx[k]
+            below[k] = tau / below[k] - push_down[k] + push_down[k] / below[k] * dx[k]
+            dual = min(dual, _room(push_up[k], above[k]), _room(push_down[k], below[k]))
+        for m in range(rows + 1):
+            ds[m] += inner(faces[m], dx)
+            force[m] = tau / slack[m] - theta[m] - stiff[m] * ds[m]
+            if m < used:
+                primal = min(primal, _room(slack[m], ds[m]))
+                dual = min(dual, _room(theta[m], force[m]))
+        add(x, primal, dx)
+        add(slack, primal, ds)
+        add(theta, dual, force)
+        add(push_up, dual, above)
+        add(push_down, dual, below)
         region_violations(cell, x, violations)
-        if tau < 1e-14 * size and largest(violations[:used]) <= 0.0:
+        worst = -math.inf
+        for m in range(used):
+            worst = max(worst, violations[m])
+        if tau < 1e-14 * size and worst <= 0.0:
             break
         tau = max((0.15 if min(primal, dual) > 0.7 else 0.5) * tau, 1e-15 * size)
     value = -math.inf
     for less in (0.0, 1e-12, 1e-9, 1e-6):  # a dual that ends at theta is finite a little before it
-        near_theta = (1.0 - less) * theta
-        value = max(value, region_dual(family, data, cell, near_theta, closest, violations))
+        for m in range(rows + 1):
+            force[m] = (1.0 - less) * theta[m]
+        value = max(value, region_dual(family, data, cell, force, closest, violations))
     assign(closest, x)
     return value
 

@@ -22,6 +22,27 @@ def assign(out: Any, values: Any) -> None:
 
 
 @jitable(inline=True)
+def fill(out: Any, value: float) -> None:
+    """out[:] = value."""
+    for k in range(out.size):
+        out[k] = value
+
+
+@jitable
+def divide(out: Any, by: float) -> None:
+    """out /= by."""
+    for k in range(out.size):
+        out[k] /= by
+
+
+@jitable
+def add(out: Any, factor: float, values: Any) -> None:
+    """out += factor * values."""
+    for k in range(out.size):
+        out[k] += factor * values[k]
+
+
+@jitable(inline=True)
 def total(values: Any) -> float:
     """The sum, in four parts at a time: additions that wait for each other are slow."""
     a = b = c = d = 0.0
@@ -84,7 +105,7 @@ def add_gram(rows: Any, stiff: Any, out: Any) -> None:
         for k in range(rows.shape[1]):
             factor = stiff[m] * rows[m, k]
             if factor != 0.0:
-                out[k] += factor * rows[m]
+                add(out[k], factor, rows[m])
 
 
 @jitable
@@ -92,7 +113,7 @@ def add_combination(rows: Any, factors: Any, out: Any) -> None:
     """out += factors @ rows."""
     for m in range(factors.size):
         if factors[m] != 0.0:
-            out += factors[m] * rows[m]
+            add(out, factors[m], rows[m])
 
 
 @jitable
@@ -123,7 +144,8 @@ def solve_linear(system: Any, right: Any) -> bool:
         for r in range(c + 1, size):
             factor = system[r, c] / system[c, c]
             if factor != 0.0:
-                system[r, c:] -= factor * system[c, c:]
+                for k in range(c, size):
+                    system[r, k] -= factor * system[c, k]
                 right[r] -= factor * right[c]
     for c in range(size - 1, -1, -1):
         for k in range(c + 1, size):

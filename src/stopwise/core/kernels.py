@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from stopwise.core import verbs
+from stopwise.core import linking, verbs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,15 +35,27 @@ def compiled(function: F, allocates: bool = True) -> F:
         return function
     import numba
 
-    _install()
     options = {**_OPTIONS, "nogil": True, "_nrt": allocates}
     if verbs.has_foreign():
-        return cast(F, numba.njit(**options)(function))
+        return _linked_once(numba.njit(**options)(function))
     with _cache_directory():
         try:
-            return cast(F, numba.njit(cache=True, **options)(function))
+            return _linked_once(numba.njit(cache=True, **options)(function))
         except RuntimeError:  # no folder can be written: compile in every process
-            return cast(F, numba.njit(**options)(function))
+            return _linked_once(numba.njit(**options)(function))
+
+
+def _linked_once(dispatcher: Any) -> Any:
+    """Change how numba compiles what is not in the cache; nothing else."""
+    plain = dispatcher._compiler.compile
+
+    def compile_once(arguments: Any, result: Any) -> Any:
+        _install()
+        with linking.once():
+            return plain(arguments, result)
+
+    dispatcher._compiler.compile = compile_once
+    return dispatcher
 
 
 def switched_on() -> bool:

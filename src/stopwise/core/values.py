@@ -31,6 +31,27 @@ class Value(tuple[Any, ...]):
         return hash(_plain(self))
 
 
+class Aside:
+    """What of a value compiled code does not see, so that it does not depend on its type: words."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Aside) and bool(_plain(self.content) == _plain(other.content))
+
+    def __hash__(self) -> int:
+        return hash(_plain(self.content))
+
+    @property
+    def _numba_type_(self) -> Any:
+        from numba import types
+
+        return types.none
+
+
 class Empty(NamedTuple):
     """The fields of a value that has none."""
 

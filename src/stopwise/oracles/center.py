@@ -19,6 +19,7 @@ from stopwise.core.arrays import (
     add_combination,
     add_gram,
     assign,
+    divide,
     inner,
     largest,
     smallest,
@@ -128,7 +129,7 @@ def follow_center(
         least = smallest(values)
         for _ in range(20):  # the costs' quadratic model may fail where weights are small
             assign(moved, w + primal * dw)
-            moved /= total(moved)
+            divide(moved, total(moved))
             cell_costs(problem, family, Data(moved, means), code, costs)
             if smallest(values) >= 0.8 * least:
                 break

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import project_bound, total_divergence
-from stopwise.core.arrays import Floats, smallest
+from stopwise.core.arrays import Floats, fill, smallest
 from stopwise.core.checks import finite, whole
 from stopwise.core.data import Data
 from stopwise.core.options import NUMBER, Option
@@ -187,7 +187,7 @@ def _answer_weights(
         sketch.code[0] = means.size
         verbs.optimise(problem, family, means, sketch.code, weights)
     else:
-        weights[:] = 0.0
+        fill(weights, 0.0)
         weights[arm] = 1.0
 
 

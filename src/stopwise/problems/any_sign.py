@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import divergence_from, project_bound
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, fill
 from stopwise.core.checks import finite, whole
 from stopwise.core.data import Data
 from stopwise.core.options import NUMBER, Option
@@ -140,5 +140,5 @@ rounds.solve_round.register(AnySign)(_optimise)
 def _answer_weights(
     problem: AnySign, family: Any, data: Data, sketch: Scratch, code: Code, weights: Floats
 ) -> None:
-    weights[:] = 0.0
+    fill(weights, 0.0)
     weights[code[0] // 2] = 1.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, divide, fill
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import convex, divergence, interval, of_arm
@@ -73,15 +73,15 @@ def high_costs(family: Any, means: Floats, limit: float) -> Floats:
 @jitable
 def harmonic(costs: Floats, weights: Floats) -> float:
     """One cell for each arm, lambda_k beyond a bound: w_k = (1/d_k)/sum 1/d, D = 1/sum 1/d."""
-    total = 0.0
+    inverse = 0.0
     for k in range(costs.size):
         if costs[k] == 0.0:
-            weights[:] = 1.0 / costs.size
+            fill(weights, 1.0 / costs.size)
             return 0.0
         weights[k] = 1.0 / costs[k]
-        total += weights[k]
-    weights /= total
-    return 1.0 / total
+        inverse += weights[k]
+    divide(weights, inverse)
+    return 1.0 / inverse
 
 
 @jitable
@@ -94,7 +94,7 @@ def separate_bound(costs: Floats) -> float:
 @jitable
 def alone(arm: int, cost: float, weights: Floats) -> float:
     """A bound on one arm only: all samples go to it."""
-    weights[:] = 0.0 if cost > 0.0 else 1.0 / weights.size
+    fill(weights, 0.0 if cost > 0.0 else 1.0 / weights.size)
     if cost > 0.0:
         weights[arm] = 1.0
     return cost

@@ -52,7 +52,7 @@ def absorb(problem: Any, family: Any, data: Data, sketch: Any, arm: int, before:
     """Bring the sketch up to date after one more sample of an arm, whose mean was ``before``."""
 
 
-@verb(on=2)
+@verb(on=2, allocates=True)
 def solve_round(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> float:
     """The value of an answer and its oracle weights; by default from the generic solver."""
     raise MissingVerb("solve_round", problem)

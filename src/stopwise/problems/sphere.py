@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from stopwise.cells.outside_ball import add_outside_ball_hessian, project_outside_ball
 from stopwise.cells.region import Region, add_region_hessian, region
 from stopwise.cells.region_projection import project_region
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, fill
 from stopwise.core.checks import positive, vector, whole
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import NotDefined
@@ -132,7 +132,7 @@ def sphere_step(offset: Floats, radius: float, kept: Floats) -> float:
     Marks in ``kept`` the arms that the appendix's recursion leaves: while its proviso fails the arm
     closest to the center gets no weight.
     """
-    kept[:] = 1.0
+    fill(kept, 1.0)
     for _ in range(offset.size):
         count, one, two, least, drop = 0, 0.0, 0.0, math.inf, -1
         for k in range(offset.size):
@@ -156,7 +156,7 @@ def _optimise(problem: Sphere, family: Any, means: Floats, code: Code, weights: 
     """The appendix's closed form; arms that differ in their variances need the generic solver."""
     offset = means - problem.center
     distance = math.sqrt(np.sum(offset * offset))
-    weights[:] = 1.0 / means.size
+    fill(weights, 1.0 / means.size)
     if (distance >= problem.radius) == (code[0] == INSIDE) or distance == problem.radius:
         return 0.0
     kept = np.zeros(means.size)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.cells.gap import meeting_point
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, divide, fill
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import (
@@ -59,7 +59,7 @@ def best_arm_optimum(
     count, mu, own = means.size, means[arm], of_arm(family, arm)
     for j in range(count):
         if j != arm and means[j] - margin >= mu - TIED * abs(mu):
-            weights[:] = 1.0 / count
+            fill(weights, 1.0 / count)
             return 0.0
     low, high = interval(family)
     right = min(mu, high - margin)
@@ -68,7 +68,7 @@ def best_arm_optimum(
     floor = divergence(own, mu, right) if right < mu else 0.0  # what the answer alone pays
     for j in range(count):
         if j != arm and means[j] - margin >= right:  # a rival at the interval's end stays there
-            weights[:] = 0.0
+            fill(weights, 0.0)
             weights[arm] = 1.0
             return floor
     edge = end_distance(low, high) if floor > 0.0 else 0.0
@@ -135,7 +135,7 @@ def best_arm_optimum(
             solved = True
             break
     state[arm] = y
-    weights /= total
+    divide(weights, total)
     # where the answer alone must pay nearly all, rivals at the end of the interval get no more exact
     return y / total if solved or (floor > 0.0 and total < 1.001) else math.nan
 
@@ -157,7 +157,7 @@ def _quadratic_optimum(
         if j == arm:
             weights[j] = far  # as a rival it has no share
         elif gap <= TIED * abs(mu):
-            weights[:] = 1.0 / count
+            fill(weights, 1.0 / count)
             return 0.0
         least = min(least, weights[j])
     s, first = state[arm], 2.0 / least
@@ -204,7 +204,7 @@ def _rivals_alone(family: Any, means: Floats, arm: int, limit: float, weights: F
         if j != arm:
             weights[j] = 1.0 / divergence(of_arm(family, j), means[j], limit)
             total += weights[j]
-    weights /= total
+    divide(weights, total)
     return 1.0 / total
 
 

@@ -35,7 +35,7 @@ from stopwise.core.checks import whole
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.options import Option
-from stopwise.core.values import Problem
+from stopwise.core.values import Aside, Problem
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import Quadratic
 from stopwise.problems import verbs
@@ -46,9 +46,8 @@ from stopwise.problems.verbs import Answer, Code
 
 class _Cells(NamedTuple):
     arms: int
-    labels: tuple[Answer, ...]
+    given: Aside  # the answers, and the cells as given; below, together with ``known``
     known: Region  # the possible models
-    own: tuple[Region, ...]  # the cells as given; below, together with ``known``
     first: Ints  # the cells of answer i are first[i] to first[i + 1] - 1
     kinds: Ints
     normals: Floats  # cell x row x arm; rows of zeros constrain nothing
@@ -125,10 +124,16 @@ class Cells(_Cells, Problem):
             for place, cell in enumerate(cells):
                 given_cells.append(cell_region(f"alternatives[{answer!r}][{place}]", cell, count))
             first.append(len(given_cells))
-        own = tuple(cell for cell, _ in given_cells)
+        words = Aside((tuple(alternatives), tuple(cell for cell, _ in given_cells)))
         within = [(restrict(cell, known), outside) for cell, outside in given_cells]
         packed = pack(first, within, count)
-        return super().__new__(cls, count, tuple(alternatives), known, own, *packed)
+        return super().__new__(cls, count, words, known, *packed)
+
+    @property
+    def labels(self) -> tuple[Answer, ...]:
+        """The answers, in order."""
+        found: tuple[Answer, ...] = self.given.content[0]
+        return found
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         raise TypeError("Cells is rebuilt from its arrays")  # pragma: no cover
@@ -194,7 +199,7 @@ def _correct_answers(problem: Cells, means: Floats) -> Iterator[Answer]:
 
 
 def _interior(problem: Cells, place: int, means: Floats) -> bool:
-    cell = problem.own[place]
+    cell = problem.given.content[1][place]
     violations = np.zeros(cell.offsets.size + 1)
     region_violations(cell, means, violations)
     if problem.kinds[place] == OUTSIDE:

@@ -18,7 +18,7 @@ from stopwise.cells.half_space import (
 from stopwise.cells.polyhedra import check_not_empty
 from stopwise.cells.region import Region, add_region_hessian, fold_bounds, region
 from stopwise.cells.region_projection import project_region
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, fill
 from stopwise.core.data import Curve, Data
 from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
@@ -155,7 +155,7 @@ def _optimise(
     if code[0] != NO:
         for m in range(problem.offsets.size):
             if missing(problem.normals[m], problem.offsets[m], means) >= 0.0:
-                weights[:] = 1.0 / means.size
+                fill(weights, 1.0 / means.size)
                 return 0.0
         if problem.offsets.size > 1:
             return math.nan
@@ -166,7 +166,7 @@ def _optimise(
         if value > best:
             best, place = value, m
     if place < 0:
-        weights[:] = 1.0 / means.size
+        fill(weights, 1.0 / means.size)
         return 0.0
     if not _reaches_all(problem, family, means, place, weights):
         return math.nan

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.core import spelling
-from stopwise.core.arrays import Floats, Ints
+from stopwise.core.arrays import Floats, Ints, assign
 from stopwise.core.checks import whole_vector
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument
@@ -184,7 +184,7 @@ def _project(
     (part, own, arms, share), inner = _locate(problem, family, code, cell)
     point = np.zeros(arms.size)
     value = verbs.project(part, own, _own(data, arms), share, inner, point)
-    closest[:] = data.means
+    assign(closest, data.means)
     closest[arms] = point
     return float(value)
 

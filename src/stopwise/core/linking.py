@@ -1,0 +1,182 @@
+"""Link, optimise and emit a compiled function once, with all that it calls.
+
+When numba links a callee it first finishes the callee's own library, so that every level of a call
+tree is optimised and turned into machine code again, although only the outermost function is ever
+called from Python. Inside ``once`` a library only collects its callees; the outermost one links them
+all. This uses numba's internals: where they are not as expected, numba does as it always does.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+INHERITED = {  # flags that a function has from its caller, and the options that set them instead
+    "nrt": "_nrt",
+    "fastmath": "fastmath",
+    "error_model": "error_model",
+    "forceinline": "forceinline",
+}
+_environments: dict[str, Any] = {}  # of inner functions, which any later kernel may contain
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """What is compiled in this block is linked once; no other thread compiles meanwhile."""
+    with _internal("core.compiler_lock").global_compiler_lock, _without_collector():
+        changes = replacements()
+        before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
+        try:
+            for owner, name, value in changes:
+                setattr(owner, name, value)
+            yield
+        finally:
+            for owner, name, value in before:
+                setattr(owner, name, value)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """A compiler makes millions of objects that stay: looking for others takes a tenth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def replacements() -> list[tuple[Any, str, Any]]:
+    """What of numba is replaced, and by what: nothing where it is not as expected."""
+    try:
+        context = _internal("core.cpu").CPUContext
+        template = _internal("core.typing.templates")._OverloadFunctionTemplate
+        generator = type(_internal("core.registry").cpu_target.target_context.codegen())
+        plain = generator._library_class
+        used = [
+            *(getattr(plain, name) for name in _USED_OF_LIBRARY),
+            *(context.get_env_name, template._get_impl, template._build_impl),
+            *(generator.set_env, _internal("_dynfunc").make_function),
+            _internal("core.targetconfig").ConfigStack.top_or_none,
+        ]
+        return [
+            (generator, "_library_class", _collecting(plain)),
+            (context, "get_executable", _executable(context.get_executable)),
+            (template, "_get_impl", _implementation),
+        ] * all(map(callable, used))
+    except (ImportError, AttributeError):
+        return []
+
+
+_USED_OF_LIBRARY = (
+    "_raise_if_finalized",
+    "_get_module_for_linking",
+    "_optimize_functions",
+    "_optimize_final_module",
+    "_finalize_final_module",
+    "add_linking_library",
+    "finalize",
+)
+
+
+def _internal(name: str) -> Any:
+    return importlib.import_module(f"numba.{name}")
+
+
+def _implementation(template: Any, arguments: Any, keywords: Any) -> Any:
+    """What numba compiles for these types: again only where it would inherit other flags.
+
+    By itself numba keeps one for each set of the caller's flags, inherited or not.
+    """
+    flags, own = _internal("core.targetconfig").ConfigStack.top_or_none(), template._jit_options
+    inherited = tuple(
+        repr(getattr(flags, flag)) for flag, option in INHERITED.items() if option not in own
+    )
+    key = (template.context, tuple(arguments), tuple(keywords.items()), inherited)
+    known = template._impl_cache
+    return known[key] if key in known else template._build_impl(key, arguments, keywords)
+
+
+def _executable(plain: Any) -> Any:
+    """A function for Python: none for inner functions, whose libraries stay unfinished."""
+    make = _internal("_dynfunc").make_function
+
+    def get_executable(context: Any, library: Any, function: Any, environment: Any) -> Any:
+        if _is_inner(library, function):
+            _environments[context.get_env_name(function)] = environment
+            name = function.qualname.split(".")[-1]
+            return make(function.lookup_module(), name, "inner", 0, environment, (library,))
+        found = plain(context, library, function, environment)
+        codegen = library.codegen
+        for name, each in _environments.items():
+            if codegen._engine.get_global_value_address(name):  # 0: nothing is left of it
+                codegen.set_env(name, each)
+        return found
+
+    return get_executable
+
+
+def _is_inner(library: Any, function: Any) -> bool:
+    """Whether only compiled code calls it: one of numba's own, or without a wrapper for Python."""
+    if library._finalized or not hasattr(library, "callees"):
+        return False
+    wrapper = function.llvm_cpython_wrapper_name
+    lone = all(each.name != wrapper for each in library._final_module.functions)
+    return lone or function.modname.startswith("numba.")
+
+
+def _collecting(plain: Any) -> Any:
+    """The class of code libraries that are finished with their outermost caller."""
+
+    class Collecting(plain):  # type: ignore[misc]
+        def add_linking_library(self, library: Any) -> None:
+            self._linking_libraries.append(library)
+
+        def _optimize_functions(self, module: Any) -> None:
+            """Only once, in the end."""
+            module.data_layout = self._codegen._data_layout
+
+        def callees(self) -> list[Any]:
+            """All that is called, directly or not, callers first: the linker takes what is asked for."""
+            found: dict[Any, None] = {}
+
+            def visit(library: Any) -> None:
+                for each in library._linking_libraries:
+                    if each not in found:
+                        if unfinished(each):
+                            visit(each)
+                        found[each] = None
+
+            visit(self)
+            return list(found)[::-1]
+
+        def finalize(self) -> None:
+            self._raise_if_finalized()
+            for each in self.callees():
+                self._reload_init.update(each._reload_init)
+                if unfinished(each):
+                    self._final_module.link_in(_copy(each._final_module))
+                else:
+                    self._final_module.link_in(each._get_module_for_linking(), preserve=True)
+            self._optimize_final_module()
+            self._final_module.verify()
+            self._finalize_final_module()
+
+    def unfinished(library: Any) -> bool:
+        return hasattr(library, "callees") and not library._finalized
+
+    return Collecting
+
+
+def _copy(module: Any) -> Any:
+    """The module, with functions that may be inlined and left out."""
+    external = importlib.import_module("llvmlite.binding").Linkage.external
+    copy = module.clone()
+    for function in copy.functions:
+        if not function.is_declaration and function.linkage == external:
+            function.linkage = "linkonce_odr"
+    return copy
