@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core import kernels, verbs
+from stopwise.core import kernels
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import Record, open_ledger
@@ -142,4 +142,4 @@ def _compiled(function: Callable[..., Any], design: Design, arguments: tuple[Any
 
 def _kind(design: Design) -> Any:
     """What compiled code depends on."""
-    return (kernels.kind(design.setting), verbs.has_foreign())
+    return (kernels.kind(design.setting), kernels.foreign_state())

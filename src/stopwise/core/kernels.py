@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from stopwise.core import linking, verbs
+from stopwise.core.cache import KernelCache
+from stopwise.core.digest import Unclear, digest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,43 +18,44 @@ F = TypeVar("F", bound=Callable[..., Any])
 # functions need no wrappers for Python.
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
-_PACKAGE = Path(__file__).parent.parent
-# rooms with functions that are compiled, and what they import
-_COMPILED = {"cells", "core", "engine", "families", "oracles", "problems", "sampling", "stopping"}
 
 
 def compiled(function: F, allocates: bool = True) -> F:
     """The function, compiled and cached on disk; itself when compilation is switched off.
 
     Without ``allocates`` it may create no arrays, nor may what it calls unless declared so. Then no
-    references are counted, which in a loop over small arrays is most of the time. Nothing is cached
-    where somebody outside the package registered a function.
+    references are counted, which in a loop over small arrays is most of the time.
     """
     if not switched_on():
         return function
     import numba
 
     options = {**_OPTIONS, "nogil": True, "_nrt": allocates}
-    if verbs.has_foreign():
-        return _linked_once(numba.njit(**options)(function))
-    with _cache_directory():
-        try:
-            return _linked_once(numba.njit(cache=True, **options)(function))
-        except RuntimeError:  # no folder can be written: compile in every process
-            return _linked_once(numba.njit(**options)(function))
-
-
-def _linked_once(dispatcher: Any) -> Any:
-    """Change how numba compiles what is not in the cache; nothing else."""
-    plain = dispatcher._compiler.compile
+    dispatcher: Any = numba.njit(**options)(function)
+    compile_plainly = dispatcher._compiler.compile
+    cache = dispatcher._cache = KernelCache(cache_folder(), function, options)
 
     def compile_once(arguments: Any, result: Any) -> Any:
         _install()
-        with linking.once():
-            return plain(arguments, result)
+        with linking.once(foreign_state()) as uses:
+            found = compile_plainly(arguments, result)
+        cache.uses = uses or None  # plain numba does not tell
+        return found
 
     dispatcher._compiler.compile = compile_once
-    return dispatcher
+    return cast(F, dispatcher)
+
+
+def foreign_state() -> str:
+    """A digest of all that users registered: another one, and kernels are compiled anew."""
+    return " ".join(map(_state, verbs.foreign.values()))
+
+
+def _state(function: Callable[..., Any]) -> str:
+    try:
+        return digest(function)
+    except Unclear:
+        return str(id(function))
 
 
 def switched_on() -> bool:
@@ -83,41 +83,12 @@ def _install() -> None:
         register(function, strict=False, jit_options={**_INNER, **options})(choose)
 
 
-@contextmanager
-def _cache_directory() -> Iterator[None]:
-    """Cache under a folder named by the sources: numba does not see an edit in another file."""
-    from numba.core import config as numba_config
-
-    config: Any = numba_config
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder())
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = before
-
-
 def cache_folder() -> Path:
-    """Where compiled code of these sources is kept."""
-    from numba.core import config as numba_config
-
-    config: Any = numba_config
-    root = config.CACHE_DIR or os.environ.get("STOPWISE_CACHE_DIR") or _user_cache()
-    return Path(root) / "stopwise" / _source_hash()
+    """Where compiled code is kept."""
+    return Path(os.environ.get("STOPWISE_CACHE_DIR") or _user_cache()) / "stopwise"
 
 
 def _user_cache() -> str:
     if sys.platform == "win32":
         return os.environ.get("LOCALAPPDATA", str(Path.home()))
     return os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-
-
-@functools.cache
-def _source_hash() -> str:
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        place = path.relative_to(_PACKAGE)
-        if place.parts[0] in _COMPILED:
-            digest.update(place.as_posix().encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import gc
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
+
+from stopwise.core import verbs
 
 INHERITED = {  # flags that a function has from its caller, and the options that set them instead
     "nrt": "_nrt",
@@ -23,19 +25,47 @@ INHERITED = {  # flags that a function has from its caller, and the options that
 _environments: dict[str, Any] = {}  # of inner functions, which any later kernel may contain
 
 
+class Use(NamedTuple):
+    """A function that compiled code calls: a verb with the classes that decide, or a plain one."""
+
+    function: Callable[..., Any]
+    kinds: tuple[type, ...]
+
+    @property
+    def chosen(self) -> Callable[..., Any]:
+        """What is compiled for it."""
+        dispatch = getattr(self.function, "dispatch", None)
+        found: Callable[..., Any] = self.function if dispatch is None else dispatch(*self.kinds)
+        return found
+
+
+_callees: dict[Any, list[tuple[Use, Any]]] = {}  # what each of numba's dispatchers calls
+_states: list[str] = []
+_calls: list[list[tuple[Use, Any]]] = []  # of what is being compiled, outermost first
+
+
 @contextmanager
-def once() -> Iterator[None]:
-    """What is compiled in this block is linked once; no other thread compiles meanwhile."""
+def once(state: str) -> Iterator[list[Use]]:
+    """What is compiled in this block is linked once; no other thread compiles meanwhile.
+
+    Nothing is used again that was compiled in another ``state`` of what users registered. The list is
+    filled, at the block's end, with everything that was compiled.
+    """
+    uses: list[Use] = []
     with _internal("core.compiler_lock").global_compiler_lock, _without_collector():
         changes = replacements()
         before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
         try:
+            _calls.append([])
+            _states.append(state)
             for owner, name, value in changes:
                 setattr(owner, name, value)
-            yield
+            yield uses
         finally:
             for owner, name, value in before:
                 setattr(owner, name, value)
+            _states.pop()
+            uses.extend(_closure(_calls.pop(), {}))
 
 
 @contextmanager
@@ -96,9 +126,28 @@ def _implementation(template: Any, arguments: Any, keywords: Any) -> Any:
     inherited = tuple(
         repr(getattr(flags, flag)) for flag, option in INHERITED.items() if option not in own
     )
-    key = (template.context, tuple(arguments), tuple(keywords.items()), inherited)
-    known = template._impl_cache
-    return known[key] if key in known else template._build_impl(key, arguments, keywords)
+    key = (template.context, tuple(arguments), tuple(keywords.items()), inherited, _states[-1])
+    found = template._impl_cache.get(key)
+    if found is None:
+        _calls.append([])
+        try:
+            found = template._build_impl(key, arguments, keywords)
+        finally:
+            calls = _calls.pop()
+        _callees[found[0]] = calls
+    function = type(template).key
+    if function in verbs.declared:
+        kinds = verbs.decided_by(arguments[: getattr(function, "on", 0)])
+        _calls[-1].append((Use(function, tuple(kinds)), found[0]))
+    return found
+
+
+def _closure(calls: list[tuple[Use, Any]], found: dict[Use, None]) -> dict[Use, None]:
+    for use, dispatcher in calls:
+        if use not in found:
+            found[use] = None
+            _closure(_callees[dispatcher], found)
+    return found
 
 
 def _executable(plain: Any) -> Any:

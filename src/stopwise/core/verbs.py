@@ -16,7 +16,10 @@ from typing import Any
 
 # what kernels.py has not yet told numba: a function, how to choose its implementation, and options
 pending: list[tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = []
-_foreign: set[str] = set()
+declared: set[Callable[..., Any]] = set()  # every verb, and every function for compiled code
+foreign: dict[
+    Any, Callable[..., Any]
+] = {}  # what somebody outside the package registered, and where
 
 
 def verb(
@@ -50,8 +53,8 @@ def verb(
         def remember(function: Callable[..., Any]) -> Callable[..., Any]:
             table[(*kinds, *(object,) * (on - len(kinds)))] = function
             chosen.clear()
-            if not function.__module__.startswith("stopwise."):
-                _foreign.add(function.__module__)
+            if _is_foreign(function):
+                foreign[(found, *kinds)] = function
             return function
 
         return remember
@@ -69,8 +72,10 @@ def verb(
 
     found: Any = functools.update_wrapper(call, default)
     found.register, found.dispatch, found.on = register, dispatch, on
-    pending.append((found, lambda *types: dispatch(*map(_python_class, types[:on])), _options(
-        allocates, inline)))  # fmt: skip
+    declared.add(found)
+    pending.append(
+        (found, lambda *types: dispatch(*decided_by(types[:on])), _options(allocates, inline))
+    )
     return found
 
 
@@ -78,6 +83,9 @@ def jitable(function: Any = None, *, allocates: bool = False, inline: bool = Fal
     """Let compiled code call this plain function (it is compiled with its caller)."""
     if function is None:
         return functools.partial(jitable, allocates=allocates, inline=inline)
+    declared.add(function)
+    if _is_foreign(function):
+        foreign[function] = function
     pending.append((function, lambda *_: function, _options(allocates, inline)))
     return function
 
@@ -87,18 +95,22 @@ def registered(verb: Any, *kinds: type) -> bool:
     return verb.dispatch(*kinds) is not verb.dispatch(object)
 
 
-def has_foreign() -> bool:
-    """Whether somebody outside the package registered a function."""
-    return bool(_foreign)
-
-
 def foreign_sources() -> bytes:
     """The files (or names, where there is no file) of all modules that registered functions."""
     found = b""
-    for name in sorted(_foreign):
+    for name in sorted({function.__module__ for function in foreign.values()}):
         path = getattr(sys.modules.get(name), "__file__", None)
         found += name.encode() if path is None else Path(path).read_bytes()
     return found
+
+
+def decided_by(types: Any) -> list[type]:
+    """The classes of values, given numba's types for them."""
+    return [getattr(each, "instance_class", object) for each in types]
+
+
+def _is_foreign(function: Callable[..., Any]) -> bool:
+    return not function.__module__.startswith("stopwise.")
 
 
 def _closest(
@@ -117,8 +129,3 @@ def _closest(
 
 def _options(allocates: bool, inline: bool) -> dict[str, Any]:
     return {"forceinline": inline, "_nrt": True} if allocates else {"forceinline": inline}
-
-
-def _python_class(numba_type: Any) -> type:
-    kind: type = getattr(numba_type, "instance_class", object)
-    return kind

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core import kernels, verbs
+from stopwise.core import kernels
 from stopwise.core.data import State
 from stopwise.core.errors import StopwiseError
 from stopwise.engine.design import Design, generator
@@ -77,7 +77,7 @@ _compiling = threading.Lock()
 
 def kernel(design: Design, state: State, trace: Trace) -> Callable[..., int]:
     """The compiled loop; one that may allocate where a user's functions do; plain without a compiler."""
-    key = (kernels.kind(design.setting), verbs.has_foreign())
+    key = (kernels.kind(design.setting), kernels.foreign_state())
     with _compiling:
         if key not in _kernels:
             _kernels[key] = _compile(design, state, trace)

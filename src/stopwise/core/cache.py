@@ -1,0 +1,164 @@
+"""Kernels on disk, used again as long as nothing that they were compiled from has changed.
+
+A kernel's file is named by its function and the types of its arguments. The file says which function
+each verb chose when the kernel was compiled, with a digest of that function; a kernel is loaded only
+where all of them are still chosen and unchanged. So an edit is never missed, whether of a function, of
+a helper or of a global, and an edit of one strategy leaves the kernels of all others alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stopwise.core.digest import Unclear, digest
+from stopwise.core.linking import Use
+
+
+class KernelCache:
+    """What numba asks of a cache, for one function: ``load_overload`` and ``save_overload``."""
+
+    def __init__(self, folder: Path, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.folder, self.function, self.options = folder, function, options
+        self.uses: list[Use] | None = None  # of what is to be saved, if known
+
+    def load_overload(self, types: Any, context: Any) -> Any:
+        """The kernel, ready to run, or None: it is not here, or no longer what would be compiled."""
+        compiler: Any = importlib.import_module("numba.core.compiler")
+        typing: Any = importlib.import_module("numba.core.typing")
+        context.refresh()
+        try:
+            with self._path(types, context).open("rb") as file:
+                made_from, result = pickle.load(file)
+                if made_from != [_entry(_found(*name)) for name, _ in made_from]:
+                    return None
+                payload = _Unpickler(file, _classes(types)).load()
+        except Exception:  # not here, damaged, of other versions, or from what is no more
+            return None
+        payload[3] = typing.signature(result, *types)
+        return compiler.CompileResult._rebuild(context, *payload)
+
+    def save_overload(self, types: Any, result: Any) -> None:
+        """Keep the kernel, unless it depends on something of which no digest is known."""
+        with suppress(Unclear, OSError, AttributeError, pickle.PicklingError):
+            if self.uses is None or result.library.has_dynamic_globals:
+                return
+            own = _entry(Use(self.function, ()))
+            made_from = [own, *(_entry(use) for use in self.uses)]
+            payload = [*result._reduce()]
+            payload[3] = None  # its types are in the file's name
+            buffer = io.BytesIO(pickle.dumps((made_from, result.signature.return_type)))
+            buffer.seek(0, os.SEEK_END)
+            _pickler(buffer, _classes(types)).dump(payload)
+            _write(self._path(types, result.target_context), buffer.getvalue())
+
+    def _path(self, types: Any, context: Any) -> Path:
+        import numba
+
+        versions = (numba.__version__, np.__version__, sys.version, os.name)
+        function = (self.function.__module__, self.function.__qualname__)
+        kernel = (function, sorted(self.options.items()), _spelled(types))
+        key = repr((versions, context.codegen().magic_tuple(), kernel))
+        name = hashlib.sha256(key.encode()).hexdigest()[:24]
+        return self.folder / f"{self.function.__name__.strip('<>')}-{name}.kernel"
+
+    def enable(self) -> None:
+        """Always."""
+
+    disable = flush = enable
+    cache_path = property(lambda self: str(self.folder))
+
+
+def _entry(use: Use) -> tuple[Any, str]:
+    """How to find a use again, and a digest of what is chosen for it."""
+    return (_name(use.function), tuple(map(_name, use.kinds))), digest(use.chosen)
+
+
+def _name(thing: Any) -> tuple[str, str]:
+    if "<" in thing.__qualname__:
+        raise Unclear(f"{thing!r} is no global of its module")
+    return thing.__module__, thing.__qualname__
+
+
+def _found(function: tuple[str, str], kinds: tuple[tuple[str, str], ...]) -> Use:
+    return Use(_thing(*function), tuple(_thing(*kind) for kind in kinds))
+
+
+def _thing(module: str, name: str) -> Any:
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _classes(types: Any) -> list[type]:
+    """The classes of all values in the arguments; pickle might copy those of a script."""
+    return list(dict.fromkeys(_walk(types)))
+
+
+def _walk(types: Any) -> Iterator[type]:
+    for each in types:
+        if hasattr(each, "instance_class"):
+            yield each.instance_class
+        yield from _walk(getattr(each, "types", ()))
+
+
+def _spelled(types: Any) -> list[Any]:
+    """Types with the modules of their classes; a script is known by its file."""
+    return [
+        (_place(each), _spelled(each.types)) if hasattr(each, "types") else str(each)
+        for each in types
+    ]
+
+
+def _place(kind: Any) -> Any:
+    found = getattr(kind, "instance_class", None)
+    if found is None:
+        return "tuple"
+    script = getattr(sys.modules[found.__module__], "__file__", "")
+    return (script if found.__module__ == "__main__" else found.__module__, found.__qualname__)
+
+
+def _pickler(file: io.BytesIO, classes: list[type]) -> Any:
+    plain: Any = importlib.import_module("numba.core.serialize").NumbaPickler
+    places = {kind: place for place, kind in enumerate(classes)}
+
+    class Pickler(plain):  # type: ignore[misc]
+        def persistent_id(self, thing: Any) -> int | None:
+            return places.get(thing) if isinstance(thing, type) else None
+
+    return Pickler(file, protocol=4)
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: Any, classes: list[type]) -> None:
+        super().__init__(file)
+        self.classes = classes
+
+    def persistent_load(self, place: int) -> type:
+        return self.classes[place]
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Whole or not at all, whoever else writes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise

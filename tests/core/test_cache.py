@@ -1,0 +1,202 @@
+"""Kernels on disk: found again in another process, never after an edit of what they are made from."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stopwise as sw
+from stopwise.core import kernels, verbs
+from stopwise.core.digest import Unclear, digest
+from stopwise.core.values import Empty
+from stopwise.families.verbs import divergence
+
+pytestmark = pytest.mark.skipif(not kernels.switched_on(), reason="nothing is compiled")
+
+HELPER = """
+from stopwise.core.verbs import jitable
+WIDTH = 1
+
+@jitable
+def shifted(arm, arms):
+    return (arm + WIDTH) % arms
+"""
+STRATEGY = """
+from typing import NamedTuple
+import helper
+from stopwise.sampling.verbs import Direct, pick
+START = 0
+
+class _Turns(NamedTuple):
+    pass
+
+class Turns(_Turns, Direct):
+    pass
+
+@pick.register(Turns)
+def _pick(strategy, problem, family, state, rounds, rng):
+    return helper.shifted(START + rounds, problem.arms)
+"""
+SCRIPT = """
+import stopwise as sw
+from stopwise.core import linking
+from own import Turns
+
+compilations = []
+replacements = linking.replacements
+linking.replacements = lambda: compilations.append(1) or replacements()
+settings = dict(family=sw.Bernoulli(), stopping=sw.Stylized(), delta=0.1, repetitions=3, seed=1)
+for strategy in (Turns(), sw.Uniform()):
+    found = sw.simulate(sw.AnyLowArm(2, 0.5), [0.1, 0.9], strategy=strategy, **settings)
+    print(len(compilations), found.counts.sum(axis=(0, 1)).tolist())
+"""
+
+
+def test_an_edit_is_never_missed(tmp_path: Path) -> None:
+    def run() -> tuple[list[int], list[str]]:
+        environment = {
+            **os.environ,
+            "STOPWISE_CACHE_DIR": str(tmp_path / "cache"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        found = subprocess.run(
+            [sys.executable, "script.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )  # fmt: skip
+        assert found.returncode == 0, found.stderr
+        rows = [line.split(maxsplit=1) for line in found.stdout.splitlines()]
+        return [int(count) for count, _ in rows], [counts for _, counts in rows]
+
+    def edit(name: str, before: str, after: str) -> None:
+        path = tmp_path / name
+        text = path.read_text()
+        assert before in text
+        path.write_text(text.replace(before, after))
+
+    for name, text in (("helper.py", HELPER), ("own.py", STRATEGY), ("script.py", SCRIPT)):
+        (tmp_path / name).write_text(text)
+    compilations, first = run()
+    assert compilations == [1, 2]
+    assert run() == ([0, 0], first)
+    edit("own.py", "class _Turns", "# a remark\n\nclass _Turns")
+    assert run() == ([0, 0], first)
+    for name, before, after in (
+        ("own.py", "START + rounds", "START + 2 * rounds"),  # the function
+        (
+            "helper.py",
+            "(arm + WIDTH)",
+            "(arm + 2 * WIDTH)",
+        ),  # a function of a module that it imports
+        ("helper.py", "WIDTH = 1", "WIDTH = 2"),  # a global which that one reads
+        ("own.py", "START = 0", "START = 1"),  # a global of its own
+    ):
+        edit(name, before, after)
+        compilations, _ = run()
+        assert compilations == [1, 1], (name, after)  # and the built-in strategy is left alone
+        assert run()[0] == [0, 0]
+
+
+def test_a_damaged_file_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOPWISE_CACHE_DIR", str(tmp_path))
+
+    def value() -> float:
+        return float(kernels.compiled(_cost)(sw.Bernoulli(), 0.3))
+
+    before = value()
+    (path,) = (tmp_path / "stopwise").iterdir()
+    for damage in (b"", path.read_bytes()[:500], b"nonsense"):
+        path.write_bytes(damage)
+        assert value() == before
+        assert len(path.read_bytes()) > 1000
+
+
+def _cost(family: sw.Family, mean: float) -> float:
+    return 2.0 * divergence(family, mean, 0.5)
+
+
+def test_what_is_registered_again_counts_at_once() -> None:
+    from stopwise.sampling.verbs import Direct, pick
+
+    class Fixed(Empty, Direct):
+        __slots__ = ()
+
+    def play() -> list[float]:
+        found = sw.simulate(
+            sw.AnyLowArm(2, 0.5),
+            [0.1, 0.2],
+            family=sw.Bernoulli(),
+            strategy=Fixed(),
+            stopping=sw.Stylized(),
+            repetitions=1,
+            seed=1,
+        )
+        return [float(count) for count in found.counts[0]]
+
+    pick.register(Fixed)(_first)
+    assert play()[0] > play()[1] == 1.0
+    pick.register(Fixed)(_second)
+    assert play()[1] > play()[0] == 1.0
+    verbs.foreign.pop((pick, Fixed))
+
+
+def _first(strategy: Any, problem: Any, family: Any, state: Any, rounds: int, rng: Any) -> int:
+    return 0
+
+
+def _second(strategy: Any, problem: Any, family: Any, state: Any, rounds: int, rng: Any) -> int:
+    return 1
+
+
+def test_one_compilation_serves_every_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2, 3 and 24 cells; answers that are words, numbers and tuples."""
+
+    def strips(count: int, answers: list[object]) -> sw.Cells:
+        edges = np.linspace(-1.0, 1.0, count + 1)[1:-1]
+        alternatives = {}
+        for place, answer in enumerate(answers):
+            above = [sw.Polyhedron([[1.0, 0.3]], [edges[place] + 0.1])] if place < count - 1 else []
+            below = [sw.Polyhedron([[-1.0, -0.3]], [0.1 - edges[place - 1]])] if place else []
+            alternatives[answer] = above + below
+        return sw.Cells(2, alternatives)
+
+    made = []
+    plain = kernels.linking.replacements
+    monkeypatch.setattr(kernels.linking, "replacements", lambda: made.append(1) or plain())
+    monkeypatch.setattr("stopwise.engine.worker._kernels", {})
+    for problem in (
+        strips(2, ["low", "high"]),
+        strips(3, [0, 1, 2]),
+        strips(13, [(place, "th") for place in range(13)]),  # 24 cells
+    ):
+        sw.simulate(
+            problem,
+            [0.5, 0.1],
+            family=sw.Gaussian(),
+            stopping=sw.MixtureMartingale(),
+            delta=0.1,
+            repetitions=1,
+            max_rounds=2000,
+            seed=1,
+        )
+    assert len(made) <= 1  # 0: compiled by another test before
+    assert problem.kinds.size == 24
+
+
+@pytest.mark.parametrize("value", [1, 2.5, "word", np.arange(3.0), (1, 2.0), np.float32(2.0), None])
+def test_digests_know_globals(value: object) -> None:
+    def made(constant: object) -> object:
+        return lambda: constant
+
+    assert digest(made(value)) == digest(made(value))  # type: ignore[arg-type]
+    assert digest(made(value)) != digest(made("something else"))  # type: ignore[arg-type]
+
+
+def test_what_is_unclear_is_not_kept() -> None:
+    for unclear in ([1, 2], {1: 2}, object(), _cost):
+        with pytest.raises(Unclear):
+            digest(lambda given=unclear: given)
