@@ -12,9 +12,9 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
 from stopwise.engine.region import region_level
-from stopwise.families.checks import check_means
 from stopwise.families.verbs import check_arms, usual_stopping
-from stopwise.problems.verbs import check, code_size, is_model, several_answers
+from stopwise.oracles.quantities import check_instance
+from stopwise.problems.verbs import check, code_size, several_answers
 from stopwise.sampling.verbs import Question, bind, check_strategy
 from stopwise.stopping.verbs import level, proven
 
@@ -32,6 +32,7 @@ class Design(NamedTuple):
     """A setting that is ready to run: the strategy is bound to the question, the levels rise."""
 
     setting: Setting
+    asked: Setting  # as given: with the strategy before it was bound
     truth: Floats  # nan in a campaign
     deltas: Floats  # falling
     levels: Floats  # of the stopping rule, one for each delta
@@ -93,21 +94,23 @@ def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
     return tuple(float(value) for value in values)
 
 
-def prepare(
-    problem: Problem,
-    means: ArrayLike | None,
-    *,
-    family: Family,
-    strategy: Strategy,
-    stopping: StoppingRule,
-    deltas: tuple[float, ...],
-    max_rounds: int,
-) -> Design:
-    """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
+def what_suits(problem: Any, family: Any, strategy: Any = None, stopping: Any = None) -> Setting:
+    """A setting in which what is left open is what suits the problem and the family."""
     check_role("problem", problem, Problem)
     check_role("family", family, Family)
-    check_role("strategy", strategy, Strategy)
-    check_role("stopping", stopping, StoppingRule)
+    chosen = default_strategy(problem) if strategy is None else strategy
+    return Setting(
+        problem, family, chosen, default_stopping(family) if stopping is None else stopping
+    )
+
+
+def prepare(
+    asked: Setting, means: ArrayLike | None, deltas: tuple[float, ...], max_rounds: int
+) -> Design:
+    """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
+    for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
+        check_role(role.role, value, role)
+    problem, family, strategy, stopping = asked
     truth = _truth(problem, means, family)
     most = checks.whole("max_rounds", max_rounds, least=problem.arms)
     looks = strategy.looks_at_delta
@@ -133,7 +136,8 @@ def prepare(
     bound = bind(strategy, question)
     check_strategy(bound)
     return Design(
-        Setting(problem, family, bound, stopping),
+        asked._replace(strategy=bound),
+        asked,
         truth,
         falling,
         levels,
@@ -148,13 +152,7 @@ def _truth(problem: Problem, means: ArrayLike | None, family: Family) -> Floats:
         check_arms(family, problem.arms)
         check(problem, family)
         return np.full(problem.arms, np.nan)
-    truth = check_means(means, problem.arms, family)
-    check(problem, family)
-    if not is_model(problem, truth):
-        raise BadArgument(
-            "means", truth.tolist(), f"means among the possible models of {problem!r}"
-        )
-    return truth
+    return check_instance(problem, means, family)
 
 
 def generator(seed: int, *place: int) -> Rng:

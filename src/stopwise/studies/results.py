@@ -262,12 +262,7 @@ def binomial_interval(errors: int, runs: int) -> tuple[float, float]:
 
 
 def collect(
-    design: Design,
-    strategy: Strategy,
-    delta: float | tuple[float, ...],
-    seed: int,
-    batch: Batch,
-    complete: bool,
+    design: Design, delta: float | tuple[float, ...], seed: int, batch: Batch, complete: bool
 ) -> Results:
     """The finished rows, with the deltas in the order in which they were given."""
     done = np.flatnonzero(batch.finished)
@@ -278,10 +273,7 @@ def collect(
     else:
         times, codes, counts = times[:, 0], codes[:, 0], counts[:, 0]
     return Results(
-        design.problem,
-        design.family,
-        strategy,
-        design.stopping,
+        *design.asked,
         design.truth,
         delta,
         seed,

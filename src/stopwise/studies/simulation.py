@@ -18,15 +18,9 @@ from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import StopwiseError
 from stopwise.core.optional import load
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.engine.batch import Failure, Stream, run_batch
-from stopwise.engine.design import (
-    Design,
-    check_deltas,
-    default_stopping,
-    default_strategy,
-    prepare,
-)
+from stopwise.engine.design import Design, check_deltas, prepare, what_suits
 from stopwise.engine.loop import Trace
 from stopwise.engine.worker import CHUNK, Worker, new_outcome, new_trace
 from stopwise.problems.verbs import Answer, Code, correct_answers, decode
@@ -140,32 +134,6 @@ def _seed(seed: int | None) -> int:
     return secrets.randbits(64) if seed is None else checks.whole("seed", seed, least=0)
 
 
-def _design(
-    problem: Problem,
-    means: ArrayLike,
-    *,
-    family: Family,
-    strategy: Strategy | None,
-    stopping: StoppingRule | None,
-    deltas: tuple[float, ...],
-    max_rounds: int,
-) -> tuple[Design, Strategy]:
-    """What is left open gets the choice that suits problem and family; with the strategy as chosen."""
-    check_role("problem", problem, Problem)
-    check_role("family", family, Family)
-    chosen = default_strategy(problem) if strategy is None else strategy
-    design = prepare(
-        problem,
-        means,
-        family=family,
-        strategy=chosen,
-        stopping=default_stopping(family) if stopping is None else stopping,
-        deltas=deltas,
-        max_rounds=max_rounds,
-    )
-    return design, chosen
-
-
 def run(
     problem: Problem,
     means: ArrayLike,
@@ -183,15 +151,7 @@ def run(
     ``strategy`` and ``stopping`` are by default those that suit the problem and the family.
     """
     (only,) = check_deltas(checks.finite("delta", delta))
-    design, chosen = _design(
-        problem,
-        means,
-        family=family,
-        strategy=strategy,
-        stopping=stopping,
-        deltas=(only,),
-        max_rounds=max_rounds,
-    )
+    design = prepare(what_suits(problem, family, strategy, stopping), means, (only,), max_rounds)
     used = _seed(seed)
     room = min(CHUNK, design.max_rounds) if trace else 0
     worker = Worker(design, new_trace(design.code_size, room))
@@ -202,10 +162,7 @@ def run(
     rounds, decided = int(outcome.progress[0]), bool(outcome.progress[1])
     answer = decode(problem, outcome.codes[0]) if decided else None
     return Run(
-        design.problem,
-        design.family,
-        chosen,
-        design.stopping,
+        *design.asked,
         only,
         used,
         design.proven,
@@ -267,22 +224,14 @@ def simulate(
     runs that have finished, with ``complete`` False.
     """
     deltas = check_deltas(delta)
-    design, chosen = _design(
-        problem,
-        means,
-        family=family,
-        strategy=strategy,
-        stopping=stopping,
-        deltas=deltas,
-        max_rounds=max_rounds,
-    )
+    design = prepare(what_suits(problem, family, strategy, stopping), means, deltas, max_rounds)
     count = checks.whole("repetitions", repetitions, least=1)
     used = _seed(seed)
     threads = processors() if workers is None else checks.whole("workers", workers, least=1)
     with reporter(progress, count) as report:
         batch, failure, interrupted = run_batch(design, Stream(used), 0, count, threads, report)
     asked = deltas if np.ndim(delta) > 0 else deltas[0]
-    results = collect(design, chosen, asked, used, batch, not interrupted and failure is None)
+    results = collect(design, asked, used, batch, not interrupted and failure is None)
     if failure is not None:
         raise RunFailed(failure, used, results) from failure.error
     return results

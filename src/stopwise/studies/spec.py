@@ -15,7 +15,14 @@ from stopwise import __version__
 from stopwise.core import checks, verbs
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family, Problem, check_role
-from stopwise.engine.design import Design, check_deltas, default_stopping, default_strategy, prepare
+from stopwise.engine.design import (
+    Design,
+    Setting,
+    check_deltas,
+    default_stopping,
+    default_strategy,
+    prepare,
+)
 from stopwise.studies.simulation import DELTA, MAX_ROUNDS
 
 Named = tuple[str, Any]
@@ -60,15 +67,8 @@ class StudySpec(NamedTuple):
     def design(self, case: Case) -> Design:
         """What the engine needs for a case."""
         _, problem, means = case.instance
-        return prepare(
-            problem,
-            means,
-            family=self.family,
-            strategy=case.strategy[1],
-            stopping=case.stopping[1],
-            deltas=self.deltas,
-            max_rounds=self.max_rounds,
-        )
+        asked = Setting(problem, self.family, case.strategy[1], case.stopping[1])
+        return prepare(asked, means, self.deltas, self.max_rounds)
 
     def fingerprint(self) -> str:
         """A hash of what decides the numbers: the values, the version, and a user's own functions."""

@@ -157,7 +157,7 @@ class Study:
             0, *(np.concatenate(column) for column in list(zip(*batches, strict=True))[1:])
         )
         deltas = spec.deltas if len(spec.deltas) > 1 else spec.deltas[0]
-        return collect(design, case.strategy[1], deltas, spec.seed, joined, True)
+        return collect(design, deltas, spec.seed, joined, True)
 
     def report(self, path: str | PathLike[str] | None = None) -> Path:
         """One self-contained HTML page about the collected results; where it was written."""
