@@ -58,7 +58,7 @@ def _tilt(family: Binomial, mu: float, slope: float) -> float:
 
 @verbs.supports.register(Binomial)
 def _supports(family: Binomial, value: float) -> bool:
-    return 0.0 <= value <= family.trials and value == math.floor(value)
+    return verbs.is_count(value) and value <= family.trials
 
 
 @verbs.draw.register(Binomial)

@@ -70,6 +70,5 @@ def _draw(family: InverseGaussian, mean: float, rng: Rng) -> float:
     return value if rng.random() * (mean + value) <= mean else mean * mean / value
 
 
-@verbs.usual_stopping.register(InverseGaussian)
-def _usual_stopping(family: InverseGaussian) -> str:
-    return "mixture-martingale"  # no conjugate mixture is known
+# no conjugate mixture is known
+verbs.usual_stopping.register(InverseGaussian)(lambda family: "mixture-martingale")

@@ -47,11 +47,7 @@ def _variance_slope(family: NegativeBinomial, mu: float) -> float:
 
 
 verbs.natural.register(NegativeBinomial)(lambda family, mu: -math.log1p(family.successes / mu))
-
-
-@verbs.supports.register(NegativeBinomial)
-def _supports(family: NegativeBinomial, value: float) -> bool:
-    return 0.0 <= value < math.inf and value == math.floor(value)
+verbs.supports.register(NegativeBinomial)(lambda family, value: verbs.is_count(value))
 
 
 @verbs.draw.register(NegativeBinomial)

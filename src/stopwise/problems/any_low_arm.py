@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from stopwise.cells.bound import project_bound, total_divergence
 from stopwise.core.arrays import Floats, smallest
-from stopwise.core.checks import finite, whole
 from stopwise.core.data import Data
-from stopwise.core.options import NUMBER, Option
-from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import arms_alike, of_arm, variance
 from stopwise.problems import rounds, verbs
 from stopwise.problems.limits import (
+    ArmSides,
     alone,
     beyond,
     harmonic,
     high_costs,
-    inside,
     nearly,
-    on_threshold,
     separate_bound,
 )
 from stopwise.problems.rounds import Scratch
 from stopwise.problems.verbs import Answer, Code
 
 
-class _AnyLowArm(NamedTuple):
-    arms: int
-    threshold: float
-
-
-class AnyLowArm(_AnyLowArm, Problem):
+class AnyLowArm(ArmSides):
     """Any arm with mean at most ``threshold``, or "none". Answers: 0 to K - 1, then "none"."""
 
     __slots__ = ()
     title = "Is any arm below a threshold? Name one"
-    options = {"threshold": Option(NUMBER, "The level that means are compared with")}
-
-    def __new__(cls, arms: int, threshold: float) -> AnyLowArm:
-        return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
 
 
 @verbs.answers.register(AnyLowArm)
@@ -65,11 +52,6 @@ def _in_words(problem: AnyLowArm, answer: Any, labels: Sequence[str]) -> str:
     if isinstance(answer, int):
         return f"{labels[answer]} is below {problem.threshold:g}"
     return f"no arm is below {problem.threshold:g}"
-
-
-@verbs.tie.register(AnyLowArm)
-def _tie(problem: AnyLowArm, means: Floats) -> tuple[str, str]:
-    return on_threshold(problem.threshold, means)
 
 
 @verbs.candidates.register(AnyLowArm)
@@ -93,18 +75,6 @@ def _project(
     none = code[0] == problem.arms
     arm, side = (cell, -1.0) if none else (code[0], 1.0)
     return project_bound(family, data, arm, side, problem.threshold, closest)
-
-
-verbs.add_hessian.register(AnyLowArm)(verbs.no_hessian)
-
-
-@verbs.check.register(AnyLowArm)
-def _check(problem: AnyLowArm, family: Any) -> None:
-    inside("threshold", problem.threshold, problem, family)
-
-
-verbs.rank.register(AnyLowArm)(lambda problem: 1)
-verbs.union_bound.register(AnyLowArm)(lambda problem: problem.arms)
 
 
 @verbs.reach.register(AnyLowArm)

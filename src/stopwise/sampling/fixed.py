@@ -55,9 +55,7 @@ def _aim(
     assign(state.pursuit.weights, strategy.weights)
 
 
-@pursues.register(FixedWeights)
-def _pursues(strategy: FixedWeights) -> bool:
-    return False
+pursues.register(FixedWeights)(lambda strategy: False)
 
 
 class Uniform(Empty, Strategy):
