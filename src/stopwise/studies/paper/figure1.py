@@ -14,13 +14,7 @@ from stopwise.problems.verbs import Answer
 from stopwise.sampling.sticky import STEPS
 from stopwise.studies import look
 from stopwise.studies.paper.common import Claim, Made, Number, Order
-from stopwise.studies.paper.regions import (
-    SHADES,
-    Answers,
-    Regions,
-    draw_regions,
-    map_regions,
-)
+from stopwise.studies.paper.regions import SHADES, Answers, Regions, draw_regions, map_regions
 from stopwise.studies.simulation import Run, RunTrace
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 
 import stopwise as sw
 from stopwise.core.arrays import Floats
+from stopwise.engine.design import Setting
 from stopwise.studies import look
 from stopwise.studies.paper.common import Claim, Made, Number, Order, share_of, simulated
 from stopwise.studies.paper.tiny import stylized_at
@@ -39,22 +40,13 @@ Shares = dict[tuple[float, int], Floats]  # at (mu_0, t): N_{t,1}/t of each run
 def measure(setting: Order, last: int = LAST) -> Shares:
     """The same runs up to each time: a longer run begins as the shorter one."""
     problem = sw.AnyHalfSpace([[SHARE, 1.0 - SHARE], [1.0 - SHARE, SHARE]])
-    rule, delta = stylized_at([NEVER])
+    rule, (delta,) = stylized_at([NEVER])
+    asked = Setting(problem, sw.Gaussian(), sw.TrackAndStop("C"), rule)
     found: Shares = {}
     for mean in MEANS:
         for rounds in times(last):
-            runs = simulated(
-                setting,
-                f"mean {mean:g}, round {rounds}",
-                problem,
-                [mean, mean],
-                family=sw.Gaussian(),
-                strategy=sw.TrackAndStop("C"),
-                stopping=rule,
-                delta=delta[0],
-                repetitions=setting.repetitions,
-                max_rounds=rounds,
-            )
+            key = f"mean {mean:g}, round {rounds}"
+            runs = simulated(setting, key, asked, [mean, mean], delta, rounds)
             found[mean, rounds] = runs.counts[:, 0] / rounds
     return found
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import stopwise as sw
 from stopwise.core.arrays import Floats
+from stopwise.engine.design import Setting
 from stopwise.oracles.values import Oracle
 from stopwise.studies import look
 from stopwise.studies.paper.common import (
@@ -17,6 +18,7 @@ from stopwise.studies.paper.common import (
     Made,
     Number,
     Order,
+    draw_times,
     mean_of,
     scaled,
     simulated,
@@ -82,18 +84,12 @@ def measure(setting: Order, thinning: Mapping[str, Thinning] | None = None) -> M
     }
     for reading, logs in (thinning or THINNING).items():
         for name, strategy in strategies(oracles[reading]).items():
+            asked = Setting(problem(reading), FAMILY, strategy, rule)
             for log, every in logs.items():
+                fewer = max(setting.repetitions // every[setting.full], 2)
+                key, delta = f"{reading}, {name}, {log:g}", deltas[LOGS.index(log)]
                 runs[Case(reading, name, log)] = simulated(
-                    setting,
-                    f"{reading}, {name}, {log:g}",
-                    problem(reading),
-                    MEANS,
-                    family=FAMILY,
-                    strategy=strategy,
-                    stopping=rule,
-                    delta=deltas[LOGS.index(log)],
-                    repetitions=max(setting.repetitions // every[setting.full], 2),
-                    max_rounds=10_000_000,
+                    setting._replace(repetitions=fewer), key, asked, MEANS, delta, 10_000_000
                 )
     return Measured(runs, oracles)
 
@@ -241,24 +237,9 @@ def _ends(ratio: Number) -> tuple[float, float]:
 def _draw_times(axes: Axes, shown: Info) -> None:
     everything = np.concatenate(list(shown.times.values()))
     low, high = (float(np.quantile(everything, q)) for q in (0.0005, 0.9995))
-    bins: Any = np.linspace(low, high, 61)
-    tallest = 0.0
-    for place, name in ((0, D), (1, FIXED)):
-        times, style = shown.times[name], look.bar_style(place)
-        shares = np.full(times.size, 100.0 / times.size)
-        bars, _, _ = axes.hist(times, bins, weights=shares, histtype="stepfilled", **style)
-        tallest = max(tallest, float(np.max(bars)))
-    for place, name in ((0, D), (1, FIXED), (2, C)):
-        mean = mean_of("", shown.times[name])
-        label = f"{name}: mean {mean.value:,.0f} ± {mean.standard_error:,.0f}"
-        line = {**look.series_style(place), "linewidth": 2.2}
-        axes.plot([mean.value] * 2, [0.0, 1.1 * tallest], label=label, zorder=4, **line)
-    style = {"color": look.INK, "linestyle": look.DASHES[3], "linewidth": 1.6}
-    label = f"lower bound T* log 1/δ: {shown.lower:,.0f}"
-    axes.plot([shown.lower] * 2, [0.0, 1.1 * tallest], label=label, zorder=4, **style)
-    axes.set(xlabel="stopping time τ (samples)", ylabel="% of runs in each bar")
+    times = {name: shown.times[name] for name in (D, FIXED, C)}
+    tallest = draw_times(axes, times, np.linspace(low, high, 61), shown.lower, 1.1)
     axes.set(ylim=(0.0, 1.65 * tallest))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_title(f"δ = e⁻⁶⁰, {shown.times[D].size:,} runs of each")
     axes.legend(loc="upper right")
 
