@@ -15,8 +15,7 @@ from stopwise.cli.names import SPELLED
 from stopwise.core.errors import BadArgument
 
 if TYPE_CHECKING:
-    from stopwise.studies.amounts import Guess
-    from stopwise.studies.forecast import Forecast
+    from stopwise.studies.forecast import Forecast, Guess
 
 KINDS = (".png", ".pdf", ".svg")
 EPILOG = (

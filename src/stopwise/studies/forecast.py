@@ -9,16 +9,27 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.arrays import Floats
-from stopwise.core.tables import html_table, text_table
+from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
-from stopwise.studies.amounts import TARGET, Guess, amount, plain, spelled
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
+TARGET = 0.8  # the quantile that people plan with
 SHOWN = 30  # arms in tables
 
+Guess = float | tuple[float, float]  # a mean, or a range of means
 Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
+
+
+def amount(value: float) -> str:
+    """A number of samples or a sum of money, as people write it."""
+    return f"{value:,.0f}" if abs(value) >= 100.0 or value == int(value) else f"{value:.3g}"
+
+
+def spelled(guess: Guess) -> str:
+    """A mean as it was guessed: "0.5", or "0.4 to 0.48"."""
+    return f"{guess[0]:g} to {guess[1]:g}" if isinstance(guess, tuple) else f"{guess:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +53,7 @@ class Spread:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
-        return {
-            "mean": self.mean,
-            "standard_error": plain(self.standard_error),
-            "quantiles": {str(q): value for q, value in self.quantiles.items()},
-            "quantile_errors": {str(q): plain(e) for q, e in self.quantile_errors.items()},
-        }
+        return plain(vars(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,21 +93,10 @@ class StrategyForecast:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
-        return {
-            "name": self.name,
-            "strategy": repr(self.strategy),
-            "runs": self.runs,
-            "undecided": self.undecided,
-            "errors": self.errors,
-            "error_interval": list(self.error_interval),
-            "samples": self.samples.to_dict(),
-            "ratio": self.ratio,
-            "cost": None if self.cost is None else self.cost.to_dict(),
-            "arms": {"mean": self.arm_means.tolist(), "0.95": self.arm_highs.tolist()},
-            "instance_means": self.instance_means.tolist(),
-            "between": self.between,
-            "within": plain(self.within),
-        }
+        fields = dict(vars(self))
+        del fields["times"]
+        arms = {"mean": fields.pop("arm_means"), "0.95": fields.pop("arm_highs")}
+        return plain({**fields, "arms": arms})
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,10 +81,22 @@ class RunTrace:
         )
 
     def plot(self, axes: Any = None) -> Any:
-        """Evidence against the level, round by round; returns the axes."""
-        from stopwise.studies.run_plot import plot_trace
+        """Evidence against the level, round by round, and which arm was sampled; returns the axes."""
+        import matplotlib.pyplot as plt
 
-        return plot_trace(self, axes)
+        if axes is None:
+            _, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, height_ratios=(2, 1))
+        top, bottom = axes
+        rounds = np.arange(1, len(self) + 1)
+        top.plot(rounds, self.evidence, label="evidence for the leading answer")
+        top.plot(rounds, self.level, label="level")
+        top.set_ylabel("evidence")
+        top.legend()
+        bottom.plot(rounds, self.arms, ".", markersize=2, alpha=0.4)
+        bottom.set_xlabel("round")
+        bottom.set_ylabel("sampled arm")
+        bottom.yaxis.get_major_locator().set_params(integer=True)
+        return axes
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,9 @@ import stopwise as sw
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.optional import load
+from stopwise.core.tables import plain
 from stopwise.engine.design import Setting
 from stopwise.studies import look
-from stopwise.studies.amounts import plain
 from stopwise.studies.results import Results
 
 if TYPE_CHECKING:
@@ -122,10 +122,7 @@ class Reproduction:
             "seed": self.seed,
             "versions": versions(),
             "numbers": {
-                each.name: {
-                    "value": plain(each.value),
-                    "standard_error": plain(each.standard_error),
-                }
+                each.name: plain({"value": each.value, "standard_error": each.standard_error})
                 for each in self.numbers
             },
             "comparison": [{**claim._asdict(), "verdict": claim.verdict} for claim in self.claims],
