@@ -71,15 +71,13 @@ class Design(NamedTuple):
 
 def default_stopping(family: Family) -> StoppingRule:
     """The rule that suits the family, unless somebody chooses."""
-    rule: StoppingRule = registry.find("stopping", usual_stopping(family))()
-    return rule
+    return registry.find("stopping", usual_stopping(family))()
 
 
 def default_strategy(problem: Problem) -> Strategy:
     """With one correct answer Track-and-Stop is optimal; with several only a sticky rule is."""
     name = "sticky-track-and-stop" if several_answers(problem) else "track-and-stop"
-    strategy: Strategy = registry.find("strategy", name)()
-    return strategy
+    return registry.find("strategy", name)()
 
 
 def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
@@ -111,7 +109,12 @@ def prepare(
     for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
         check_role(role.role, value, role)
     problem, family, strategy, stopping = asked
-    truth = _truth(problem, means, family)
+    if means is None:
+        check_arms(family, problem.arms)
+        check(problem, family)
+        truth = np.full(problem.arms, np.nan)
+    else:
+        truth = check_instance(problem, means, family)
     most = checks.whole("max_rounds", max_rounds, least=problem.arms)
     looks = strategy.looks_at_delta
     if looks and len(deltas) > 1:
@@ -145,14 +148,6 @@ def prepare(
         bool(proven(stopping, problem, family)),
         most,
     )
-
-
-def _truth(problem: Problem, means: ArrayLike | None, family: Family) -> Floats:
-    if means is None:
-        check_arms(family, problem.arms)
-        check(problem, family)
-        return np.full(problem.arms, np.nan)
-    return check_instance(problem, means, family)
 
 
 def generator(seed: int, *place: int) -> Rng:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -173,16 +172,9 @@ def try_each(spec: StudySpec) -> None:
     ]
     tries += [(f"stopping[{i}]", first._replace(stopping=x)) for i, x in enumerate(spec.stopping)]
     for where, case in tries:
-        with blamed(where):
+        try:
             spec.design(case)
-
-
-@contextmanager
-def blamed(where: str) -> Iterator[None]:
-    """Errors about an argument say where that argument came from."""
-    try:
-        yield
-    except BadArgument as error:
-        if error.name in ("delta", "max_rounds"):
-            raise
-        raise error.renamed(f"{where}.{error.name}") from None
+        except BadArgument as error:  # it says where its argument came from
+            if error.name in ("delta", "max_rounds"):
+                raise
+            raise error.renamed(f"{where}.{error.name}") from None

@@ -83,8 +83,7 @@ class Moment(NamedTuple):
 
     def radii(self, level: float) -> Floats:
         """Half the axes of {mu' : D(N, mu-hat, mu') <= level}, an ellipse for Gaussian arms."""
-        radii: Floats = np.sqrt(2.0 * FAMILY.variance * level / self.counts)
-        return radii
+        return np.sqrt(2.0 * FAMILY.variance * level / self.counts)
 
 
 def moment(trace: RunTrace, rounds: int) -> Moment:

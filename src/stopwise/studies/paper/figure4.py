@@ -54,15 +54,13 @@ def measure(setting: Order, last: int = LAST) -> Shares:
 def arcsine_density(share: Floats) -> Floats:
     """Of the arcsine law, stretched from (0, 1) to (a, 1 - a)."""
     place = (share - SHARE) / (1.0 - 2.0 * SHARE)
-    density: Floats = 1.0 / (np.pi * np.sqrt(place * (1.0 - place)) * (1.0 - 2.0 * SHARE))
-    return density
+    return 1.0 / (np.pi * np.sqrt(place * (1.0 - place)) * (1.0 - 2.0 * SHARE))
 
 
 def arcsine_below(share: Floats) -> Floats:
     """The law's probability of a share of at most this."""
     place = np.clip((share - SHARE) / (1.0 - 2.0 * SHARE), 0.0, 1.0)
-    below: Floats = 2.0 / np.pi * np.arcsin(np.sqrt(place))
-    return below
+    return 2.0 / np.pi * np.arcsin(np.sqrt(place))
 
 
 class Course(NamedTuple):
