@@ -31,8 +31,11 @@ class Setting(NamedTuple):
 class Design(NamedTuple):
     """A setting that is ready to run: the strategy is bound to the question, the levels rise."""
 
-    setting: Setting
-    asked: Setting  # as given: with the strategy before it was bound
+    problem: Any
+    family: Any
+    strategy: Any  # bound to the question
+    stopping: Any
+    asked: Setting  # the same as given
     truth: Floats  # nan in a campaign
     deltas: Floats  # falling
     levels: Floats  # of the stopping rule, one for each delta
@@ -41,24 +44,9 @@ class Design(NamedTuple):
     max_rounds: int
 
     @property
-    def problem(self) -> Any:
-        """What is asked."""
-        return self.setting.problem
-
-    @property
-    def family(self) -> Any:
-        """Of what samples are drawn."""
-        return self.setting.family
-
-    @property
-    def strategy(self) -> Any:
-        """Which arm next."""
-        return self.setting.strategy
-
-    @property
-    def stopping(self) -> Any:
-        """When to stop."""
-        return self.setting.stopping
+    def setting(self) -> Setting:
+        """What compiled code gets."""
+        return Setting(*self[:4])
 
     @property
     def guarantee(self) -> str:
@@ -139,7 +127,10 @@ def prepare(
     bound = bind(strategy, question)
     check_strategy(bound)
     return Design(
-        asked._replace(strategy=bound),
+        problem,
+        family,
+        bound,
+        stopping,
         asked,
         truth,
         falling,

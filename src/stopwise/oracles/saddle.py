@@ -46,7 +46,7 @@ def _gap(saddle: Saddle) -> float:
     return (saddle.upper - saddle.lower) / saddle.upper
 
 
-def _costs(problem: Any, family: Any, data: Data, code: Code) -> tuple[float, Floats]:
+def cell_models(problem: Any, family: Any, data: Data, code: Code) -> tuple[float, Floats]:
     """The least cost over the cells, and each cell's closest model."""
     cells = cell_count(problem, code)
     models = np.zeros((cells, data.means.size))
@@ -81,7 +81,7 @@ def _cutting_planes(
         goal = best_reply(table)
         # stay near the best weights so far, and come closer to the program's as its cuts improve
         weights = best.weights + (1.0 if step % 2 else 0.3) * (goal - best.weights)
-        lower, found = _costs(problem, family, Data(weights, means), code)
+        lower, found = cell_models(problem, family, Data(weights, means), code)
         if lower > best.lower:
             best = best._replace(lower=lower, weights=weights)
         models = np.unique(np.concatenate([models, found]), axis=0)
@@ -95,7 +95,7 @@ def _tidy(best: Saddle, problem: Any, family: Any, means: Floats, code: Code) ->
     """Drop models without a share and weights that the barrier kept from 0; keep at most K models."""
     weights = np.where(best.weights < 1e-8, 0.0, best.weights)
     weights /= weights.sum()
-    lower, _ = _costs(problem, family, Data(weights, means), code)
+    lower, _ = cell_models(problem, family, Data(weights, means), code)
     if lower >= best.lower * (1.0 - 1e-11):
         best = best._replace(lower=lower, weights=weights)
     kept = best.shares > 1e-13

@@ -250,8 +250,7 @@ def _simulate(
     complete = True
     with reporter(progress, count * len(jobs)) as report:
         for place, (instance, name) in enumerate(jobs):
-            if report is not None:
-                report(count * place)  # the next strategy may have to be compiled first
+            report(count * place)  # the next strategy may have to be compiled first
             results = simulate(
                 means=instance.means,
                 **designs[name].asked._asdict(),
@@ -260,7 +259,7 @@ def _simulate(
                 seed=instance.seed,
                 max_rounds=designs[name].max_rounds,
                 workers=workers,
-                progress=False if report is None else _after(report, count * place),
+                progress=_after(report, count * place),
             )
             if len(results):
                 found[name].append(results)

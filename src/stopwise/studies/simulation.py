@@ -259,12 +259,12 @@ def processors() -> int:
 @contextmanager
 def reporter(
     progress: bool | Callable[[int], None] | None, count: int
-) -> Iterator[Callable[[int], None] | None]:
+) -> Iterator[Callable[[int], None]]:
     """What to tell about finished runs: a function that is given, a bar, or nothing."""
     if callable(progress):
         yield progress
     elif progress is False or (progress is None and not sys.stderr.isatty()):
-        yield None
+        yield lambda done: None
     else:
         from stopwise.studies.progress import progress_bar
 

@@ -112,12 +112,9 @@ class Study:
         ours = [block for place, block in enumerate(blocks(self.spec)) if place % parts == part - 1]
         before = sum(block.size for block in ours) - sum(block.size for block in todo)
         with reporter(progress, sum(block.size for block in ours)) as report:
-
-            def tell(done: int) -> None:
-                if report is not None:
-                    report(before + done)
-
-            done = run_blocks(self.spec, todo, self._store, executor, threads, tell)
+            done = run_blocks(
+                self.spec, todo, self._store, executor, threads, lambda done: report(before + done)
+            )
         return replace(self.status(), interrupted=not done)
 
     def status(self) -> StudyStatus:

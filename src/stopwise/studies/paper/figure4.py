@@ -63,14 +63,6 @@ def arcsine_below(share: Floats) -> Floats:
     return 2.0 / np.pi * np.arcsin(np.sqrt(place))
 
 
-class Course(NamedTuple):
-    """The mass of the interval over time, for one mu_0."""
-
-    mean: float
-    times: tuple[int, ...]
-    masses: tuple[Number, ...]
-
-
 class Info(NamedTuple):
     """What the picture shows, and how the last proportions differ from the arcsine law."""
 
@@ -78,7 +70,8 @@ class Info(NamedTuple):
     last: int
     heights: tuple[float, float]  # of the extreme bars
     fitting: float  # the width at which they are as high as printed; nan: none
-    courses: tuple[Course, ...]
+    looks: tuple[int, ...]
+    masses: dict[float, list[Number]]  # of the interval at these times, for each mu_0
     arcsine: float  # the law's mass of the interval
     distance: float  # Kolmogorov's, to the law
     chance: float  # of one as large, were the law right
@@ -90,10 +83,7 @@ def info(measured: Shares) -> Info:
 
     looks = tuple(sorted({rounds for _, rounds in measured}))
     shares = np.sort(measured[MEANS[0], looks[-1]])
-    courses = tuple(
-        Course(mean, looks, tuple(_mass(mean, t, measured[mean, t]) for t in looks))
-        for mean in MEANS
-    )
+    masses = {mean: [_mass(mean, t, measured[mean, t]) for t in looks] for mean in MEANS}
     steps, below = np.arange(shares.size + 1) / shares.size, arcsine_below(shares)
     distance = float(max(np.max(steps[1:] - below), np.max(below - steps[:-1])))
     low, high = arcsine_below(np.array(INTERVAL))
@@ -102,7 +92,8 @@ def info(measured: Shares) -> Info:
         looks[-1],
         extreme_bars(shares, WIDTH),
         fitting_width(shares, PRINTED_HEIGHT),
-        courses,
+        looks,
+        masses,
         float(high - low),
         distance,
         float(kolmogorov(math.sqrt(shares.size) * distance)),
@@ -130,7 +121,7 @@ def fitting_width(shares: Floats, height: float) -> float:
 
 def claims(shown: Info, others: dict[float, float]) -> list[Claim]:
     """The caption and Section 6, each against the runs."""
-    mass = shown.courses[0].masses[-1]
+    mass = shown.masses[MEANS[0]][-1]
     left, right = shown.heights
     widths = "; ".join(
         f"μ₀ = {mean:g}: {'at no width' if math.isnan(width) else f'at width {width:.4f}'}"
@@ -195,11 +186,11 @@ def _draw_histogram(axes: Axes, shown: Info) -> None:
 
 
 def _draw_courses(axes: Axes, shown: Info) -> None:
-    for place, course in enumerate(shown.courses):
-        values = [each.value for each in course.masses]
-        errors = [2.0 * (each.standard_error or 0.0) for each in course.masses]
-        label = f"μ₀ = {course.mean:g}"
-        axes.errorbar(course.times, values, errors, label=label, **look.marker_style(place))
+    for place, (mean, masses) in enumerate(shown.masses.items()):
+        values = [each.value for each in masses]
+        errors = [2.0 * (each.standard_error or 0.0) for each in masses]
+        label = f"μ₀ = {mean:g}"
+        axes.errorbar(shown.looks, values, errors, label=label, **look.marker_style(place))
     style = {"color": look.GREY, "linestyle": look.DASHES[3], "linewidth": 1.4}
     axes.axhline(shown.arcsine, label="arcsine law", zorder=1, **style)
     axes.set(xscale="log", ylim=(0.78, 1.01), xlabel="rounds t", ylabel="share of the runs")
@@ -224,7 +215,7 @@ def make(setting: Order) -> Made:
         "repetitions": setting.repetitions,
     }
     numbers = [
-        *(mass for course in shown.courses for mass in course.masses),
+        *(mass for masses in shown.masses.values() for mass in masses),
         Number("left extreme bar", shown.heights[0]),
         Number("right extreme bar", shown.heights[1]),
         Number("widest bars whose extreme ones are 15 high", shown.fitting),
