@@ -68,7 +68,8 @@ def _check_divergence(family: Any, mu: float, lam: float) -> None:
 
 def _check_derivatives(family: Any, mu: float) -> None:
     """V', the natural parameter (1/V) and both derivatives of d against central differences."""
-    step = 1e-5 * min(1.0, mu - interval(family)[0], interval(family)[1] - mu)
+    low, high = interval(family)
+    step = 1e-5 * min(1.0, mu - low, high - mu)
 
     def difference(function: Any, x: float) -> float:
         return float(function(x + step) - function(x - step)) / (2.0 * step)
@@ -76,47 +77,28 @@ def _check_derivatives(family: Any, mu: float) -> None:
     spread = variance(family, mu)
     rise = difference(lambda x: variance(family, x), mu)
     assert math.isclose(variance_slope(family, mu), rise, rel_tol=1e-5, abs_tol=1e-6 * spread)
-    _close(
-        f"natural'({mu}) of {family}",
-        difference(lambda x: natural(family, x), mu),
-        1 / spread,
-        1e-6,
-    )
-    lam = (
-        mu + 0.3 * (interval(family)[1] - mu) if interval(family)[1] < math.inf else 1.3 * mu + 0.1
-    )
+    steep = difference(lambda x: natural(family, x), mu)
+    _close(f"natural'({mu}) of {family}", steep, 1 / spread, 1e-6)
+    lam = mu + 0.3 * (high - mu) if high < math.inf else 1.3 * mu + 0.1
     slope = difference(lambda x: divergence(family, mu, x), lam)
     _close(f"d'({mu}, {lam}) of {family}", divergence_slope(family, mu, lam), slope, 1e-5)
     bend = difference(lambda x: divergence_slope(family, mu, x), lam)
     got = divergence_curvature(family, mu, lam)
-    assert math.isclose(got, bend, rel_tol=1e-4, abs_tol=1e-4 / spread), (
-        family,
-        mu,
-        lam,
-        got,
-        bend,
-    )
+    close = math.isclose(got, bend, rel_tol=1e-4, abs_tol=1e-4 / spread)
+    assert close, f"d''({mu}, {lam}) of {family}: got {got!r}, expected {bend!r}"
 
 
 def _check_inverses(family: Any, mu: float) -> None:
     """d(mu, upper(mu, level)) = level, unless the whole side is closer than that."""
     low, high = interval(family)
     for function, end in ((upper, high), (lower, low)):
-        assert function(family, mu, 0.0) == mu, (
-            f"{function.__name__}({mu}, 0) is not {mu}: {family}"
-        )
+        name = function.__name__
+        assert function(family, mu, 0.0) == mu, f"{name}({mu}, 0) is not {mu}: {family}"
         for level in LEVELS:
             lam = function(family, mu, level)
-            assert (lam - mu) * (end - mu) > 0.0, (
-                f"{function.__name__} went the wrong way: {family}"
-            )
+            assert (lam - mu) * (end - mu) > 0.0, f"{name} went the wrong way: {family}"
             if abs(lam - end) > 1e-14 * (1.0 + abs(end)):  # else rounding decides
-                _close(
-                    f"d({mu}, {function.__name__}) of {family}",
-                    divergence(family, mu, lam),
-                    level,
-                    1e-8,
-                )
+                _close(f"d({mu}, {name}) of {family}", divergence(family, mu, lam), level, 1e-8)
 
 
 def _check_tilt(family: Any, mu: float, means: Sequence[float]) -> None:
@@ -124,9 +106,8 @@ def _check_tilt(family: Any, mu: float, means: Sequence[float]) -> None:
     for lam in means:
         slope = divergence_slope(family, mu, lam)
         _close(f"tilt({mu}, {slope}) of {family}", tilt(family, mu, slope), lam, 1e-9)
-        assert divergence_curvature(family, mu, lam) >= 0.0, (
-            f"{family} is not convex at {mu}, {lam}"
-        )
+        bend = divergence_curvature(family, mu, lam)
+        assert bend >= 0.0, f"{family} is not convex at {mu}, {lam}"
 
 
 def _check_log_concave(family: Any, means: Sequence[float]) -> None:

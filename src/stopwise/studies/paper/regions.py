@@ -88,18 +88,13 @@ def columns(regions: Regions, **more: Any) -> dict[str, Any]:
     }
 
 
-class Shade(NamedTuple):
-    """An answer's colour and how much of it; where two hold, the second is hatched over the first."""
-
-    colour: str
-    share: float
-
-
-SHADES = (  # from dark to light in grey: first, fourth, second, third
-    Shade(look.BLUE, 0.55),
-    Shade(look.VERMILLION, 0.36),
-    Shade(look.YELLOW, 0.55),
-    Shade(look.GREEN, 0.5),
+# an answer's colour and how much of it; where two hold, the second is hatched over the first
+Shade = tuple[str, float]
+SHADES: tuple[Shade, ...] = (  # from dark to light in grey: first, fourth, second, third
+    (look.BLUE, 0.55),
+    (look.VERMILLION, 0.36),
+    (look.YELLOW, 0.55),
+    (look.GREEN, 0.5),
 )
 
 
