@@ -9,13 +9,7 @@ from stopwise.core.arrays import Rng
 from stopwise.core.checks import whole
 from stopwise.core.options import COUNT, Option
 from stopwise.core.values import Family
-from stopwise.families import verbs
-from stopwise.families.bernoulli import (
-    binary_divergence,
-    binary_tilt,
-    coin_divergence,
-    survive_rounding,
-)
+from stopwise.families import bernoulli, verbs
 from stopwise.families.mixtures import beta_regret
 
 
@@ -40,9 +34,9 @@ verbs.interval.register(Binomial)(lambda family: (0.0, 1.0 * family.trials))
 @verbs.divergence.register(Binomial)
 def _divergence(family: Binomial, mu: float, lam: float) -> float:
     n = 1.0 * family.trials
-    if survive_rounding(mu / n, lam / n):
-        return n * binary_divergence(mu / n, lam / n)
-    return coin_divergence(mu, n - mu, lam - mu, lam, n - lam)
+    if bernoulli.survive_rounding(mu / n, lam / n):
+        return n * bernoulli.binary_divergence(mu / n, lam / n)
+    return bernoulli.coin_divergence(mu, n - mu, lam - mu, lam, n - lam)
 
 
 verbs.variance.register(Binomial)(lambda family, mu: mu * (1.0 - mu / family.trials))
@@ -53,7 +47,7 @@ verbs.convex.register(Binomial)(lambda family: True)
 
 @verbs.tilt.register(Binomial)
 def _tilt(family: Binomial, mu: float, slope: float) -> float:
-    return family.trials * binary_tilt(mu / family.trials, slope)
+    return family.trials * bernoulli.binary_tilt(mu / family.trials, slope)
 
 
 @verbs.supports.register(Binomial)

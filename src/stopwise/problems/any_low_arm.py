@@ -13,21 +13,12 @@ from stopwise.core.arrays import Floats, smallest
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import arms_alike, of_arm, variance
-from stopwise.problems import rounds, verbs
-from stopwise.problems.limits import (
-    ArmSides,
-    alone,
-    beyond,
-    harmonic,
-    high_costs,
-    nearly,
-    separate_bound,
-)
+from stopwise.problems import limits, rounds, verbs
 from stopwise.problems.rounds import Scratch
 from stopwise.problems.verbs import Answer, Code
 
 
-class AnyLowArm(ArmSides):
+class AnyLowArm(limits.ArmSides):
     """Any arm with mean at most ``threshold``, or "none". Answers: 0 to K - 1, then "none"."""
 
     __slots__ = ()
@@ -58,7 +49,7 @@ def _in_words(problem: AnyLowArm, answer: Any, labels: Sequence[str]) -> str:
 def _candidates(problem: AnyLowArm, family: Any, means: Floats) -> Iterator[Answer]:
     # D(mu, not k) = d(mu_k, threshold): among arms that are alike the lowest wins
     if means.min() < problem.threshold and arms_alike(family):
-        near = nearly(means, means.min()) & (means <= problem.threshold)
+        near = limits.nearly(means, means.min()) & (means <= problem.threshold)
         return (int(k) for k in np.flatnonzero(near))
     return _correct_answers(problem, means)
 
@@ -127,8 +118,8 @@ def _from_standard(problem: AnyLowArm, family: Any, data: Data, arm: int, x: flo
 def _optimise(problem: AnyLowArm, family: Any, means: Floats, code: Code, weights: Floats) -> float:
     arm = code[0]
     if arm < means.size:
-        return alone(arm, beyond(family, means, arm, 1.0, problem.threshold), weights)
-    return harmonic(high_costs(family, means, problem.threshold), weights)
+        return limits.alone(arm, limits.beyond(family, means, arm, 1.0, problem.threshold), weights)
+    return limits.harmonic(limits.high_costs(family, means, problem.threshold), weights)
 
 
 rounds.solve_round.register(AnyLowArm)(_optimise)
@@ -138,8 +129,8 @@ rounds.solve_round.register(AnyLowArm)(_optimise)
 def _upper_bound(problem: AnyLowArm, family: Any, data: Data, code: Code) -> float:
     arm = code[0]
     if arm < problem.arms:
-        return beyond(family, data.means, arm, 1.0, problem.threshold)
-    return separate_bound(high_costs(family, data.means, problem.threshold))
+        return limits.beyond(family, data.means, arm, 1.0, problem.threshold)
+    return limits.separate_bound(limits.high_costs(family, data.means, problem.threshold))
 
 
 @rounds.answer_weights.register(AnyLowArm)
