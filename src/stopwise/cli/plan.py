@@ -15,7 +15,8 @@ from stopwise.cli.names import SPELLED
 from stopwise.core.errors import BadArgument
 
 if TYPE_CHECKING:
-    from stopwise.studies.forecast import Forecast, Guess
+    from stopwise.studies.amounts import Guess
+    from stopwise.studies.forecast import Forecast
 
 KINDS = (".png", ".pdf", ".svg")
 EPILOG = (

@@ -29,6 +29,10 @@ class Binomial(_Binomial, Family):
 
 
 verbs.interval.register(Binomial)(lambda family: (0.0, 1.0 * family.trials))
+verbs.variance.register(Binomial)(lambda family, mu: mu * (1.0 - mu / family.trials))
+verbs.variance_slope.register(Binomial)(lambda family, mu: 1.0 - 2.0 * mu / family.trials)
+verbs.natural.register(Binomial)(lambda family, mu: math.log(mu / (family.trials - mu)))
+verbs.convex.register(Binomial)(lambda family: True)
 
 
 @verbs.divergence.register(Binomial)
@@ -37,12 +41,6 @@ def _divergence(family: Binomial, mu: float, lam: float) -> float:
     if bernoulli.survive_rounding(mu / n, lam / n):
         return n * bernoulli.binary_divergence(mu / n, lam / n)
     return bernoulli.coin_divergence(mu, n - mu, lam - mu, lam, n - lam)
-
-
-verbs.variance.register(Binomial)(lambda family, mu: mu * (1.0 - mu / family.trials))
-verbs.variance_slope.register(Binomial)(lambda family, mu: 1.0 - 2.0 * mu / family.trials)
-verbs.natural.register(Binomial)(lambda family, mu: math.log(mu / (family.trials - mu)))
-verbs.convex.register(Binomial)(lambda family: True)
 
 
 @verbs.tilt.register(Binomial)

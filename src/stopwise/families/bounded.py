@@ -42,6 +42,10 @@ class Bounded(_Bounded, Family):
 
 
 verbs.interval.register(Bounded)(lambda family: (family.low, family.high))
+verbs.variance.register(Bounded)(lambda family, mu: (mu - family.low) * (family.high - mu))
+verbs.variance_slope.register(Bounded)(lambda family, mu: family.low + family.high - 2.0 * mu)
+verbs.convex.register(Bounded)(lambda family: True)
+verbs.supports.register(Bounded)(lambda family, value: family.low <= value <= family.high)
 
 
 @verbs.divergence.register(Bounded)
@@ -54,25 +58,15 @@ def _divergence(family: Bounded, mu: float, lam: float) -> float:
     return bernoulli.coin_divergence(mu - low, high - mu, lam - mu, lam - low, high - lam) / width
 
 
-verbs.variance.register(Bounded)(lambda family, mu: (mu - family.low) * (family.high - mu))
-verbs.variance_slope.register(Bounded)(lambda family, mu: family.low + family.high - 2.0 * mu)
-
-
 @verbs.natural.register(Bounded)
 def _natural(family: Bounded, mu: float) -> float:
     return math.log((mu - family.low) / (family.high - mu)) / (family.high - family.low)
-
-
-verbs.convex.register(Bounded)(lambda family: True)
 
 
 @verbs.tilt.register(Bounded)
 def _tilt(family: Bounded, mu: float, slope: float) -> float:
     width = family.high - family.low
     return family.low + width * bernoulli.binary_tilt((mu - family.low) / width, slope * width)
-
-
-verbs.supports.register(Bounded)(lambda family, value: family.low <= value <= family.high)
 
 
 @verbs.draw.register(Bounded)

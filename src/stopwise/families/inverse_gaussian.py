@@ -31,6 +31,10 @@ class InverseGaussian(_InverseGaussian, Family):
 
 
 verbs.interval.register(InverseGaussian)(lambda family: (0.0, math.inf))
+verbs.variance.register(InverseGaussian)(lambda family, mu: mu * mu * mu / family.shape)
+verbs.variance_slope.register(InverseGaussian)(lambda family, mu: 3.0 * mu * mu / family.shape)
+verbs.natural.register(InverseGaussian)(lambda family, mu: -0.5 * family.shape / mu / mu)
+verbs.supports.register(InverseGaussian)(lambda family, value: 0.0 < value < math.inf)
 
 
 @verbs.divergence.register(InverseGaussian)
@@ -42,11 +46,6 @@ def _divergence(family: InverseGaussian, mu: float, lam: float) -> float:
     return verbs.square_ratio(0.5 * family.shape, (lam - mu) / lam, mu)
 
 
-verbs.variance.register(InverseGaussian)(lambda family, mu: mu * mu * mu / family.shape)
-verbs.variance_slope.register(InverseGaussian)(lambda family, mu: 3.0 * mu * mu / family.shape)
-verbs.natural.register(InverseGaussian)(lambda family, mu: -0.5 * family.shape / mu / mu)
-
-
 @verbs.upper.register(InverseGaussian)
 def _upper(family: InverseGaussian, mu: float, level: float) -> float:
     share = math.sqrt(2.0 * mu * max(level, 0.0) / family.shape)
@@ -56,9 +55,6 @@ def _upper(family: InverseGaussian, mu: float, level: float) -> float:
 @verbs.lower.register(InverseGaussian)
 def _lower(family: InverseGaussian, mu: float, level: float) -> float:
     return mu / (1.0 + math.sqrt(2.0 * mu * max(level, 0.0) / family.shape))
-
-
-verbs.supports.register(InverseGaussian)(lambda family, value: 0.0 < value < math.inf)
 
 
 @verbs.draw.register(InverseGaussian)

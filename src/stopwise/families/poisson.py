@@ -17,19 +17,17 @@ class Poisson(Empty, Family):
 
 
 verbs.interval.register(Poisson)(lambda family: (0.0, math.inf))
-
-
-@verbs.divergence.register(Poisson)
-def _divergence(family: Poisson, mu: float, lam: float) -> float:
-    return verbs.scaled_entropy_gap(mu, lam - mu, lam)
-
-
 verbs.variance.register(Poisson)(lambda family, mu: mu)
 verbs.variance_slope.register(Poisson)(lambda family, mu: 1.0)
 verbs.natural.register(Poisson)(lambda family, mu: math.log(mu))
 verbs.convex.register(Poisson)(lambda family: True)
 verbs.supports.register(Poisson)(lambda family, value: verbs.is_count(value))
 verbs.draw.register(Poisson)(lambda family, mean, rng: 1.0 * rng.poisson(mean))
+
+
+@verbs.divergence.register(Poisson)
+def _divergence(family: Poisson, mu: float, lam: float) -> float:
+    return verbs.scaled_entropy_gap(mu, lam - mu, lam)
 
 
 @verbs.tilt.register(Poisson)

@@ -11,7 +11,7 @@ import numpy as np
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.oracles.center import follow_center, new_path
-from stopwise.oracles.witness import best_reply, mix, payoff_table
+from stopwise.oracles.witness import best_reply, conceded, mix, payoff_table
 from stopwise.problems.verbs import Code, cell_count, project
 
 CUTS = 150
@@ -57,9 +57,7 @@ def cell_models(problem: Any, family: Any, data: Data, code: Code) -> tuple[floa
 def _remix(best: Saddle, recent: list[Floats], family: Any, means: Floats) -> Saddle:
     """A better mixture of all models seen lately, where a cell has several closest ones."""
     models = np.unique(np.concatenate([best.models, *recent]), axis=0)
-    table = payoff_table(family, means, models)
-    shares = mix(table)
-    upper = float(np.max(shares @ np.where(shares[:, None] > 0.0, table, 0.0)))
+    shares, upper = conceded(payoff_table(family, means, models))
     if upper < best.upper:
         best = best._replace(upper=upper, models=models, shares=shares)
     return best

@@ -13,23 +13,12 @@ from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
+from stopwise.studies.amounts import TARGET, Guess, amount, spelled
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
-TARGET = 0.8  # the quantile that people plan with
 SHOWN = 30  # arms in tables
 
-Guess = float | tuple[float, float]  # a mean, or a range of means
 Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
-
-
-def amount(value: float) -> str:
-    """A number of samples or a sum of money, as people write it."""
-    return f"{value:,.0f}" if abs(value) >= 100.0 or value == int(value) else f"{value:.3g}"
-
-
-def spelled(guess: Guess) -> str:
-    """A mean as it was guessed: "0.5", or "0.4 to 0.48"."""
-    return f"{guess[0]:g} to {guess[1]:g}" if isinstance(guess, tuple) else f"{guess:g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.arrays import Floats
-from stopwise.studies.forecast import TARGET, amount, spelled
+from stopwise.studies.amounts import TARGET, amount, spelled
 from stopwise.studies.look import COLOURS, INK, MARKERS, style
 
 ARMS = 16  # with more, those that are sampled most

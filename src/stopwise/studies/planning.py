@@ -20,7 +20,8 @@ from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
 from stopwise.problems.verbs import tie
 from stopwise.stopping.likelihood import growth
-from stopwise.studies.forecast import QUANTILES, Forecast, Guess, Instance, Spread, StrategyForecast
+from stopwise.studies.amounts import Guess
+from stopwise.studies.forecast import QUANTILES, Forecast, Instance, Spread, StrategyForecast
 from stopwise.studies.results import Results, binomial_interval
 from stopwise.studies.simulation import DELTA, MAX_ROUNDS, reporter, simulate
 

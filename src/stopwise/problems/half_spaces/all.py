@@ -114,7 +114,7 @@ def _add_hessian(
 
 @verbs.check.register(AllHalfSpaces)
 def _check(problem: AllHalfSpaces, family: Any) -> None:
-    check_planes("AllHalfSpaces", problem.normals, problem.offsets, family)
+    check_planes(problem, family)
     check_not_empty('the models with answer "yes"', problem.normals, problem.offsets, family)
 
 

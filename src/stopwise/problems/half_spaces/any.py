@@ -95,9 +95,7 @@ def _add_hessian(
     add_half_space_hessian(family, data, normal, closest, curve)
 
 
-@verbs.check.register(AnyHalfSpace)
-def _check(problem: AnyHalfSpace, family: Any) -> None:
-    check_planes("AnyHalfSpace", problem.normals, problem.offsets, family)
+verbs.check.register(AnyHalfSpace)(check_planes)
 
 
 @verbs.rank.register(AnyHalfSpace)
