@@ -54,6 +54,7 @@ class OneThreshold(Problem, listed=False):
 
 @verbs.tie.register(OneThreshold)
 def _tie(problem: Any, means: Floats) -> tuple[str, str]:
+    """Which means lie on the threshold itself, and what to do about it."""
     tied = np.flatnonzero(means == problem.threshold)
     verb = "lies" if tied.size == 1 else "lie"
     where = f"{verb} on the threshold {problem.threshold:g}"

@@ -123,7 +123,10 @@ def _drive(
         number = block.case.number
         if number not in designs:
             designs.clear()  # cases come one after the other
-            designs[number] = spec.design(block.case)
+            design = spec.design(
+                block.case
+            )  # as asked it may hold a function, which cannot be sent
+            designs[number] = design._replace(asked=design.setting)
         stream = Stream(spec.seed, number)
         future = submit(compute, designs[number], stream, block.first, block.size)
         running[id(future)] = future
