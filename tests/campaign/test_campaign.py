@@ -29,7 +29,7 @@ from stopwise.campaign.replay import replay
 from stopwise.campaign.spec import HORIZON
 from stopwise.campaign.storage.store import Store
 from stopwise.engine import live, worker
-from stopwise.engine.design import Design, prepare
+from stopwise.engine.design import Design, Setting, prepare
 from stopwise.engine.loop import run_rounds
 
 # ---------------------------------------------------------------------------------------------
@@ -58,15 +58,7 @@ PLAIN: list[tuple[Any, list[float], Any, Any, Any]] = [
 
 def live_design(problem: Any, family: Any, strategy: Any, stopping: Any, delta: float) -> Design:
     """What a campaign has: it does not know the means."""
-    return prepare(
-        problem,
-        None,
-        family=family,
-        strategy=strategy,
-        stopping=stopping,
-        deltas=(delta,),
-        max_rounds=HORIZON,
-    )
+    return prepare(Setting(problem, family, strategy, stopping), None, (delta,), HORIZON)
 
 
 def follow(session: Session, run: sw.Run) -> None:

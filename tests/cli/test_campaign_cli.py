@@ -18,7 +18,7 @@ import stopwise as sw
 from shells import PAGES, Shell
 from stopwise.campaign.storage.store import DEFAULT, Store
 from stopwise.cli import campaign as cli
-from stopwise.cli.output import plain
+from stopwise.core.tables import plain
 
 ROOT = Path(__file__).parents[2]
 shell, pages, quick = shells.shell, shells.pages, shells.quick  # fixtures

@@ -12,7 +12,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.engine.batch import Stream, run_batch
-from stopwise.engine.design import Design, prepare
+from stopwise.engine.design import Design, Setting, prepare
 from stopwise.engine.loop import run_rounds
 from stopwise.engine.worker import Worker, new_outcome
 
@@ -62,15 +62,7 @@ def test_runs_end_with_a_correct_answer(
 ) -> None:
     """A proven threshold at delta = 1e-7: a wrong answer here has that probability."""
     monkeypatch.setattr("stopwise.engine.worker.kernel", lambda *_: run_rounds)
-    plan = prepare(
-        problem,
-        means,
-        family=family,
-        strategy=strategy,
-        stopping=sw.Mixture(),
-        deltas=(1e-3, 1e-7),
-        max_rounds=3000,
-    )
+    plan = prepare(Setting(problem, family, strategy, sw.Mixture()), means, (1e-3, 1e-7), 3000)
     times, codes, counts = plainly(plan, 7, 0)
     assert 0 < times[0] <= times[1]
     np.testing.assert_array_equal(counts.sum(axis=1), times)
@@ -130,15 +122,7 @@ SETTINGS = [  # kinds that other tests compile too: the compiler's work is share
 def test_compiled_runs_are_identical(
     problem: Any, strategy: Any, means: Any, family: Any, threshold: Any
 ) -> None:
-    plan = prepare(
-        problem,
-        means,
-        family=family,
-        strategy=strategy,
-        stopping=threshold,
-        deltas=(0.1, 1e-3),
-        max_rounds=10**6,
-    )
+    plan = prepare(Setting(problem, family, strategy, threshold), means, (0.1, 1e-3), 10**6)
     batch, failure, _ = run_batch(plan, Stream(5), 0, 6, workers=1)
     assert failure is None
     for repetition in range(6):
@@ -160,15 +144,7 @@ def test_every_problem_is_identical_compiled(
 def test_only_the_seed_decides() -> None:
     """1, 2 and 5 workers, and blocks of any size, give the same runs."""
     problem, strategy, means, family, threshold = SETTINGS[0]
-    plan = prepare(
-        problem,
-        means,
-        family=family,
-        strategy=strategy,
-        stopping=threshold,
-        deltas=(0.1,),
-        max_rounds=10**6,
-    )
+    plan = prepare(Setting(problem, family, strategy, threshold), means, (0.1,), 10**6)
     whole = run_batch(plan, Stream(3), 0, 40, workers=1)[0]
     for workers in (2, 5):
         again = run_batch(plan, Stream(3), 0, 40, workers)[0]
@@ -239,15 +215,7 @@ def test_the_certificate_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     import stopwise.sampling.sticky as sticky
 
     for problem, strategy, means, family, threshold in [*SETTINGS[2:], SETTINGS[0]]:
-        plan = prepare(
-            problem,
-            means,
-            family=family,
-            strategy=strategy,
-            stopping=threshold,
-            deltas=(1e-4,),
-            max_rounds=1500,
-        )
+        plan = prepare(Setting(problem, family, strategy, threshold), means, (1e-4,), 1500)
         kept = [plainly(plan, 8, repetition) for repetition in range(3)]
         certify = sticky._certify
         solves = []
@@ -288,15 +256,7 @@ def test_a_region_of_ones_own() -> None:
     """The smallest region: what is pursued is the oracle answer at the estimate."""
     problem, means = sw.BestArm(3), [1.0, 0.0, 0.5]
     plans = [
-        prepare(
-            problem,
-            means,
-            family=sw.Gaussian(),
-            strategy=strategy,
-            stopping=sw.Stylized(),
-            deltas=(0.01,),
-            max_rounds=5000,
-        )
+        prepare(Setting(problem, sw.Gaussian(), strategy, sw.Stylized()), means, (0.01,), 5000)
         for strategy in (sw.StickyTrackAndStop(region=lambda _: 1e-12), sw.TrackAndStop())
     ]
     for repetition in range(3):

@@ -12,7 +12,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.core import spelling
-from stopwise.engine.design import prepare
+from stopwise.engine.design import Setting, prepare
 from stopwise.engine.loop import run_rounds
 from stopwise.engine.worker import Worker, new_outcome
 
@@ -29,13 +29,15 @@ def test_runs_are_those_of_0_2_0(setting: dict[str, Any], monkeypatch: pytest.Mo
     monkeypatch.setattr("stopwise.engine.worker.kernel", lambda *_: run_rounds)
     means = setting["means"]
     design = prepare(
-        spelling.problem(setting["problem"], len(means)),
+        Setting(
+            spelling.problem(setting["problem"], len(means)),
+            spelling.family(setting["family"]),
+            spelling.strategy(setting["strategy"]),
+            spelling.stopping(setting["stopping"]),
+        ),
         means,
-        family=spelling.family(setting["family"]),
-        strategy=spelling.strategy(setting["strategy"]),
-        stopping=spelling.stopping(setting["stopping"]),
-        deltas=tuple(FROZEN["deltas"]),
-        max_rounds=FROZEN["max_rounds"],
+        tuple(FROZEN["deltas"]),
+        FROZEN["max_rounds"],
     )
     worker = Worker(design)
     for repetition, known in enumerate(setting["runs"]):

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binom
 
 import stopwise as sw
-from stopwise.engine.design import generator, prepare
+from stopwise.engine.design import Setting, generator, prepare
 from stopwise.engine.step import begin, choose, observe
 from stopwise.studies.results import Row
 
@@ -420,13 +420,7 @@ def test_tracking_lemma_along_runs(setting: Case, strategy: Any, threshold: Any)
     )
     assert one.trace is not None
     plan = prepare(
-        problem,
-        means,
-        family=family,
-        strategy=strategy,
-        stopping=threshold,
-        deltas=(DELTA,),
-        max_rounds=one.stopping_time,
+        Setting(problem, family, strategy, threshold), means, (DELTA,), one.stopping_time
     )
     state, arms, rng = begin(plan.setting), len(means), generator(0)
     summed, counts = np.zeros(arms), np.zeros(arms)

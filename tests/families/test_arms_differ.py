@@ -10,7 +10,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.core.data import Data
-from stopwise.engine.design import prepare
+from stopwise.engine.design import Setting, prepare
 from stopwise.engine.loop import run_rounds
 from stopwise.engine.worker import Worker, new_outcome
 from stopwise.oracles.solve import generic_solution, solution
@@ -86,13 +86,7 @@ def test_runs_end_with_a_correct_answer(
     """A proven rule at delta = 1e-7: a wrong answer here has that probability."""
     monkeypatch.setattr("stopwise.engine.worker.kernel", lambda *_: run_rounds)
     design = prepare(
-        problem,
-        means,
-        family=FAMILY,
-        strategy=strategy,
-        stopping=sw.MixtureMartingale(),
-        deltas=(1e-7,),
-        max_rounds=4000,
+        Setting(problem, FAMILY, strategy, sw.MixtureMartingale()), means, (1e-7,), 4000
     )
     worker, outcome = Worker(design), new_outcome(design)
     for _ in worker.run(1, 0, 0, outcome, lambda: False):
@@ -113,13 +107,10 @@ def test_the_quieter_arm_may_be_the_oracle_answer() -> None:
 def test_compiled_runs_are_identical() -> None:
     problem, means = sw.BestArm(3, 0.4), [0.8, 1.0, 0.1]
     design = prepare(
-        problem,
+        Setting(problem, FAMILY, sw.TrackAndStop(), sw.MixtureMartingale()),
         means,
-        family=FAMILY,
-        strategy=sw.TrackAndStop(),
-        stopping=sw.MixtureMartingale(),
-        deltas=(0.1, 1e-3),
-        max_rounds=10**5,
+        (0.1, 1e-3),
+        10**5,
     )
     worker = Worker(design)
     compiled, plain = [], []

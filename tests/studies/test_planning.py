@@ -23,7 +23,7 @@ import stopwise.cli.names  # registers its command, as does the next
 import stopwise.cli.plan
 from stopwise.cli.main import app, main
 from stopwise.cli.plan import read_guesses, read_strategies
-from stopwise.engine.design import prepare
+from stopwise.engine.design import Setting, prepare
 from stopwise.studies import planning
 from stopwise.studies.forecast import QUANTILES, Forecast
 from stopwise.studies.forecast_plot import picture
@@ -269,13 +269,10 @@ def test_repetitions_left_open() -> None:
         places, _ = planning._instances(PAIR, sw.Bernoulli(), checked, 0.05, 1, draws)
         plans = [
             prepare(
-                PAIR,
+                Setting(PAIR, sw.Bernoulli(), sw.Uniform(), sw.Mixture()),
                 places[0].means,
-                family=sw.Bernoulli(),
-                strategy=sw.Uniform(),
-                stopping=sw.Mixture(),
-                deltas=(0.05,),
-                max_rounds=10**7,
+                (0.05,),
+                10**7,
             )
         ]
         assert planning._affordable(plans, places) == expected

@@ -273,8 +273,10 @@ def test_figure_4(tmp_path: Path) -> None:
     assert all(0.19 <= x.min() <= x.max() <= 0.81 for (_, t), x in measured.items() if t == 1000)
     shown = figure4.info(measured)
     assert shown.last == 1000
-    assert shown.courses[0].masses[0].value == 1.0  # ten rounds are too few to come that close
-    assert shown.courses[0].masses[-1].value > 0.5  # 200 runs, each inside with chance 0.85
+    assert (
+        shown.masses[figure4.MEANS[0]][0].value == 1.0
+    )  # ten rounds are too few to come that close
+    assert shown.masses[figure4.MEANS[0]][-1].value > 0.5  # 200 runs, each inside with chance 0.85
     assert shown.arcsine == pytest.approx(0.8899, abs=1e-4)
     assert shown.shares.size == 200
     assert len(figure4.claims(shown, {-0.1: math.nan})) == 4
@@ -353,10 +355,10 @@ def test_figure_5_readings() -> None:
 
 def test_figure_5_info_and_claims(made_up_figure_5: figure5.Measured) -> None:
     shown = figure5.info(made_up_figure_5)
-    ratio = shown.ratio(figure5.Case(figure5.BOTH, figure5.D, 6000.0))
+    ratio = shown.ratios[figure5.Case(figure5.BOTH, figure5.D, 6000.0)]
     assert ratio is not None
     assert ratio.value == pytest.approx(1.04, abs=5 * 0.3 / math.sqrt(6000.0 * 400) + 1e-4)
-    assert shown.ratio(figure5.Case(figure5.BOTH, figure5.D, 7.0)) is None
+    assert figure5.Case(figure5.BOTH, figure5.D, 7.0) not in shown.ratios
     assert shown.lower == pytest.approx(1500.0)
     found = {each.what: each.supported for each in figure5.claims(made_up_figure_5, shown)}
     assert found["D-tracking is slower, δ = e^-60"] is False
@@ -412,7 +414,7 @@ def test_figure_5_as_users_get_it(tmp_path: Path) -> None:
     assert gap.standard_error is not None
     assert gap.value > 3.0 * gap.standard_error
     d, c, fixed = (
-        figure5.info(measured).ratio(figure5.Case(figure5.BOTH, name, 6000.0))
+        figure5.info(measured).ratios[figure5.Case(figure5.BOTH, name, 6000.0)]
         for name in (figure5.D, figure5.C, figure5.FIXED)
     )
     assert d is not None

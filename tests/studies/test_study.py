@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import random
 import re
 import resource
@@ -14,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,31 @@ def test_workers_shards_and_executors_change_nothing(file: Path, once: tuple[Pat
     with ThreadPoolExecutor(2) as pool:
         assert Study.load(file).run(executor=pool, shard=(1, 2), progress=False).complete
     assert collected(file) == expected
+
+
+class Elsewhere:
+    """An executor whose tasks are pickled, as for another process."""
+
+    def submit(self, *task: Any) -> Future[Any]:
+        function, *arguments = pickle.loads(pickle.dumps(task))
+        done: Future[Any] = Future()
+        done.set_result(function(*arguments))
+        return done
+
+
+def test_a_function_as_region_is_not_sent(tmp_path: Path) -> None:
+    """Lambdas cannot be pickled; workers need only the levels that it gave."""
+    study = Study(
+        sw.BestArm(2),
+        [1.0, 0.0],
+        family=sw.Gaussian(),
+        strategies=sw.StickyTrackAndStop(region=lambda t: 1.0),
+        repetitions=3,
+        folder=tmp_path,
+    )
+    assert study.run(executor=Elsewhere(), progress=False).complete
+    ((_, results),) = study.collect()
+    assert results.strategy.region(7.0) == 1.0
 
 
 def test_a_study_equals_simulations(once: tuple[Path, str]) -> None:

@@ -12,7 +12,7 @@ from stopwise.campaign.session import Session
 from stopwise.core import checks, registry, spelling
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Strategy
-from stopwise.engine.design import Design, check_deltas, default_strategy, prepare
+from stopwise.engine.design import Design, Setting, check_deltas, default_strategy, prepare
 from stopwise.families.verbs import usual_stopping
 
 KEYS = ("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs")
@@ -104,15 +104,8 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     whole = {**defaults, **table, "arms": list(labels)}
     chosen = _strategy(whole["strategy"])
     (delta,) = check_deltas(checks.finite("delta", table["delta"]))
-    design = prepare(
-        problem,
-        None,
-        family=family,
-        strategy=chosen,
-        stopping=spelling.stopping(whole[rule], rule),
-        deltas=(delta,),
-        max_rounds=HORIZON,
-    )
+    asked = Setting(problem, family, chosen, spelling.stopping(whole[rule], rule))
+    design = prepare(asked, None, (delta,), HORIZON)
     budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
     return CampaignSpec(json.loads(dump(whole)), table, labels, design, delta, budget, costs)

@@ -6,6 +6,18 @@ from typing import Annotated
 
 import typer
 
+# options of several commands
+DEFAULT = "sqlite:///stopwise.db"
+Storage = Annotated[
+    str,
+    typer.Option(
+        envvar="STOPWISE_STORAGE",
+        metavar="ADDRESS",
+        help="FILE.db, sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
 app = typer.Typer(
     help="Which experiment next, and when may I stop? Active sequential testing with guarantees.",
     no_args_is_help=True,

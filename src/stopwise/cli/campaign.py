@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stopwise.cli.app import app
+from stopwise.cli.app import DEFAULT, Json, Storage, app
 from stopwise.cli.output import decided, event_cells, say, say_receipt
 from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
     from stopwise.campaign.campaign import Campaign
 
-DEFAULT = "sqlite:///stopwise.db"
 NO, DECIDED, SPENT, AWAY = 1, 3, 4, 5  # exit codes; 2 is any other refusal
 CODES = {"BudgetSpent": SPENT, "StorageAway": AWAY}  # by name: --help loads no database
 EXITS = (
@@ -40,15 +39,6 @@ Lease = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help="How long the sample may take.", show_default="3600"),
 ]
-Storage = Annotated[
-    str,
-    typer.Option(
-        envvar="STOPWISE_STORAGE",
-        metavar="ADDRESS",
-        help="FILE.db, sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def command(

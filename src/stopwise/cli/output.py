@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 def say(text: str, table: dict[str, Any], as_json: bool) -> None:
     """Print one of the two."""
+    from stopwise.core.tables import plain
+
     typer.echo(json.dumps(plain(table), indent=2, ensure_ascii=False) if as_json else text)
 
 
@@ -49,14 +50,3 @@ def event_cells(campaign: Campaign, row: dict[str, Any]) -> list[str]:
     if row["kind"] == "decided" and campaign.decision is not None:
         note = campaign.decision.text
     return [str(row["number"]), kind, time, label, value, row["token"], note]
-
-
-def plain(value: Any) -> Any:
-    """For JSON, which has no tuples and no infinite numbers."""
-    if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -11,41 +11,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stopwise.cli.app import app
+from stopwise.cli.app import DEFAULT, Json, Storage, app
 from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
     from stopwise.campaign.storage.store import Store
+    from stopwise.web.tokens import Tokens
 
 token = typer.Typer(
     help="Who may use the service: create, list and revoke tokens.", no_args_is_help=True
 )
 app.add_typer(token, name="token")
 
-Storage = Annotated[
-    str | None,
+Served = Annotated[
+    str,
     typer.Argument(
         help="memory:, FILE.db, sqlite:///FILE or postgresql+psycopg://...",
         envvar="STOPWISE_STORAGE",
-        show_default="sqlite:///stopwise.db",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-StorageOption = Annotated[
-    str | None,
-    typer.Option(
-        "--storage",
-        envvar="STOPWISE_STORAGE",
-        metavar="ADDRESS",
-        help="FILE.db, sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE",
-        show_default="sqlite:///stopwise.db",
     ),
 ]
 
 
 @app.command()
 def serve(
-    storage: Storage = None,
+    storage: Served = DEFAULT,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0: any free port.", min=0, max=65535)] = 8123,
     allow_host: Annotated[
@@ -128,7 +117,7 @@ def _service() -> Any:
     return uvicorn
 
 
-def _store(storage: str | None) -> Store:
+def _store(storage: str) -> Store:
     from stopwise.campaign.names import storage_address
     from stopwise.campaign.storage.store import Store
 
@@ -177,24 +166,26 @@ def _log_lines(level: str) -> None:
     logger.propagate = False
 
 
+def _tokens(storage: str) -> Tokens:
+    from stopwise.web.tokens import Tokens
+
+    return Tokens(_store(storage))
+
+
 @token.command()
 def create(
     name: Annotated[str, typer.Argument(help="Whose token it is.")],
     role: Annotated[str, typer.Option(help="read, work or admin.")] = "work",
-    storage: StorageOption = None,
+    storage: Storage = DEFAULT,
 ) -> None:
     """Create a token and show it, this once."""
-    from stopwise.web.tokens import Tokens
-
-    typer.echo(Tokens(_store(storage)).create(name, role))
+    typer.echo(_tokens(storage).create(name, role))
 
 
 @token.command("list")
-def list_tokens(storage: StorageOption = None, as_json: Json = False) -> None:
+def list_tokens(storage: Storage = DEFAULT, as_json: Json = False) -> None:
     """All tokens: their ids, names and roles."""
-    from stopwise.web.tokens import Tokens
-
-    found = Tokens(_store(storage)).all()
+    found = _tokens(storage).all()
     if as_json:
         typer.echo(json.dumps([each._asdict() for each in found], indent=2))
         return
@@ -206,10 +197,8 @@ def list_tokens(storage: StorageOption = None, as_json: Json = False) -> None:
 @token.command()
 def revoke(
     identity: Annotated[str, typer.Argument(metavar="ID", help="The token's id (see list).")],
-    storage: StorageOption = None,
+    storage: Storage = DEFAULT,
 ) -> None:
     """From now on the token opens nothing (running services notice within 5 s)."""
-    from stopwise.web.tokens import Tokens
-
-    Tokens(_store(storage)).revoke(identity)
+    _tokens(storage).revoke(identity)
     typer.echo(f"revoked {identity}")

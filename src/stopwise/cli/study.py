@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stopwise.cli.app import app
+from stopwise.cli.app import Json, app
 from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ Folder = Annotated[
     Path | None,
     typer.Option(help="Where blocks are kept.", show_default="FILE with .study for .toml"),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 STARTER = """\
 # A study: every instance x strategy x stopping rule is simulated; all deltas come from the same runs.

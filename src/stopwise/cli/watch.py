@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from stopwise.cli.output import plain
+from stopwise.core.tables import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

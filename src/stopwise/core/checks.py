@@ -16,12 +16,10 @@ LARGEST = 1e100  # beyond this squares overflow
 
 def finite(name: str, given: Any) -> float:
     """A finite real number."""
-    if isinstance(given, bool | np.bool_ | str | bytes):
-        raise BadArgument(name, given, "a finite number")
     try:
-        number = float(given)
+        number = math.nan if isinstance(given, bool | np.bool_ | str | bytes) else float(given)
     except (TypeError, ValueError, OverflowError):
-        raise BadArgument(name, given, "a finite number") from None
+        number = math.nan
     if not math.isfinite(number):
         raise BadArgument(name, given, "a finite number")
     return number

@@ -1,8 +1,23 @@
 """The errors that stopwise raises: one root, and bad arguments are also ``ValueError``."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class StopwiseError(Exception):
     """Root of every error that stopwise raises on purpose."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), str(self), vars(self))
+
+
+def _rebuild(kind: type[StopwiseError], text: str, known: dict[str, Any]) -> StopwiseError:
+    """From a pickle, where ``__init__`` would want what the message was made of."""
+    error = kind.__new__(kind)
+    Exception.__init__(error, text)
+    vars(error).update(known)
+    return error
 
 
 class BadArgument(StopwiseError, ValueError):
@@ -12,12 +27,9 @@ class BadArgument(StopwiseError, ValueError):
         self.name, self.given, self.allowed, self.hint = name, given, allowed, hint
         super().__init__(f"{name}: got {given!r}; allowed: {allowed}.{' ' + hint if hint else ''}")
 
-    def renamed(self, name: str) -> "BadArgument":
+    def renamed(self, name: str) -> BadArgument:
         """The same refusal, of an argument that is known by another name further up."""
         return BadArgument(name, self.given, self.allowed, self.hint)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), self.name, self.given, self.allowed, str(self)))
 
 
 class NotDefined(StopwiseError, ValueError):
@@ -34,21 +46,3 @@ class MissingVerb(StopwiseError, TypeError):
             "(verbs: in stopwise.families.verbs, stopwise.problems.verbs, stopwise.sampling.verbs, "
             "stopwise.stopping.verbs)."
         )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_plain, (str(self),)
-
-
-def _rebuild_plain(text: str) -> MissingVerb:
-    error = MissingVerb.__new__(MissingVerb)
-    Exception.__init__(error, text)
-    return error
-
-
-def _rebuild(
-    kind: type[BadArgument], name: str, given: object, allowed: str, text: str
-) -> BadArgument:
-    error = kind.__new__(kind)
-    error.name, error.given, error.allowed, error.hint = name, given, allowed, ""
-    Exception.__init__(error, text)
-    return error

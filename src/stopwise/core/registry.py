@@ -21,12 +21,7 @@ ROOMS = {
     "strategy": "stopwise.sampling",
     "stopping": "stopwise.stopping",
 }
-GROUPS = {
-    "problem": "stopwise.problems",
-    "family": "stopwise.families",
-    "strategy": "stopwise.strategies",
-    "stopping": "stopwise.stopping",
-}
+GROUPS = {**ROOMS, "strategy": "stopwise.strategies"}
 PARTS = ("stopwise.sampling.tracking",)  # parts of strategies, which have no name of their own
 
 _entered: dict[str, dict[str, type]] = {role: {} for role in ROOMS}
@@ -85,9 +80,7 @@ def find(role: str, name: str) -> Any:
     if name not in _installed(role):
         return None
     kind = _installed(role)[name].load()
-    _entered[role].pop(
-        spelled(kind.__name__), None
-    )  # it is known by the name that its package gives
+    _entered[role].pop(spelled(kind.__name__), None)  # its package gives it its name
     return kind
 
 

@@ -1,10 +1,15 @@
-"""Small tables, as text and as HTML."""
+"""Small tables, as text and as HTML; and plain values for JSON."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
+
+import numpy as np
+
+from stopwise.core.values import Role
 
 
 def number(value: float) -> str:
@@ -29,3 +34,18 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: lists for arrays and tuples, None for a number that is not finite."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Role):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [
+            plain(each) for each in (value.tolist() if isinstance(value, np.ndarray) else value)
+        ]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

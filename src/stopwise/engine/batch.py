@@ -46,7 +46,7 @@ def run_batch(
     first: int,
     count: int,
     workers: int,
-    report: Callable[[int], None] | None = None,
+    report: Callable[[int], None] = lambda done: None,
 ) -> tuple[Batch, Failure | None, bool]:
     """Repetitions first to first + count - 1; what failed, if any; whether it was interrupted."""
     batch = new_batch(design, first, count)
@@ -129,7 +129,7 @@ def _supervise(
     crew: list[Worker],
     stop: threading.Event,
     finished: Callable[[], int],
-    report: Callable[[int], None] | None,
+    report: Callable[[int], None],
 ) -> bool:
     """Threads do the work (compiled code runs without the interpreter's lock); whether Ctrl-C came."""
     threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in crew]
@@ -140,13 +140,11 @@ def _supervise(
         for thread in threads:
             while thread.is_alive():
                 thread.join(0.1)
-                if report is not None:
-                    report(finished())
+                report(finished())
     except KeyboardInterrupt:
         interrupted = True
         stop.set()
         for thread in threads:
             thread.join()
-    if report is not None:
-        report(finished())
+    report(finished())
     return interrupted

@@ -12,9 +12,9 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
 from stopwise.engine.region import region_level
-from stopwise.families.checks import check_means
 from stopwise.families.verbs import check_arms, usual_stopping
-from stopwise.problems.verbs import check, code_size, is_model, several_answers
+from stopwise.oracles.quantities import check_instance
+from stopwise.problems.verbs import check, code_size, several_answers
 from stopwise.sampling.verbs import Question, bind, check_strategy
 from stopwise.stopping.verbs import level, proven
 
@@ -31,7 +31,11 @@ class Setting(NamedTuple):
 class Design(NamedTuple):
     """A setting that is ready to run: the strategy is bound to the question, the levels rise."""
 
-    setting: Setting
+    problem: Any
+    family: Any
+    strategy: Any  # bound to the question
+    stopping: Any
+    asked: Setting  # the same as given
     truth: Floats  # nan in a campaign
     deltas: Floats  # falling
     levels: Floats  # of the stopping rule, one for each delta
@@ -40,24 +44,9 @@ class Design(NamedTuple):
     max_rounds: int
 
     @property
-    def problem(self) -> Any:
-        """What is asked."""
-        return self.setting.problem
-
-    @property
-    def family(self) -> Any:
-        """Of what samples are drawn."""
-        return self.setting.family
-
-    @property
-    def strategy(self) -> Any:
-        """Which arm next."""
-        return self.setting.strategy
-
-    @property
-    def stopping(self) -> Any:
-        """When to stop."""
-        return self.setting.stopping
+    def setting(self) -> Setting:
+        """What compiled code gets."""
+        return Setting(*self[:4])
 
     @property
     def guarantee(self) -> str:
@@ -70,15 +59,13 @@ class Design(NamedTuple):
 
 def default_stopping(family: Family) -> StoppingRule:
     """The rule that suits the family, unless somebody chooses."""
-    rule: StoppingRule = registry.find("stopping", usual_stopping(family))()
-    return rule
+    return registry.find("stopping", usual_stopping(family))()
 
 
 def default_strategy(problem: Problem) -> Strategy:
     """With one correct answer Track-and-Stop is optimal; with several only a sticky rule is."""
     name = "sticky-track-and-stop" if several_answers(problem) else "track-and-stop"
-    strategy: Strategy = registry.find("strategy", name)()
-    return strategy
+    return registry.find("strategy", name)()
 
 
 def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
@@ -93,22 +80,29 @@ def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
     return tuple(float(value) for value in values)
 
 
-def prepare(
-    problem: Problem,
-    means: ArrayLike | None,
-    *,
-    family: Family,
-    strategy: Strategy,
-    stopping: StoppingRule,
-    deltas: tuple[float, ...],
-    max_rounds: int,
-) -> Design:
-    """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
+def what_suits(problem: Any, family: Any, strategy: Any = None, stopping: Any = None) -> Setting:
+    """A setting in which what is left open is what suits the problem and the family."""
     check_role("problem", problem, Problem)
     check_role("family", family, Family)
-    check_role("strategy", strategy, Strategy)
-    check_role("stopping", stopping, StoppingRule)
-    truth = _truth(problem, means, family)
+    chosen = default_strategy(problem) if strategy is None else strategy
+    return Setting(
+        problem, family, chosen, default_stopping(family) if stopping is None else stopping
+    )
+
+
+def prepare(
+    asked: Setting, means: ArrayLike | None, deltas: tuple[float, ...], max_rounds: int
+) -> Design:
+    """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
+    for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
+        check_role(role.role, value, role)
+    problem, family, strategy, stopping = asked
+    if means is None:
+        check_arms(family, problem.arms)
+        check(problem, family)
+        truth = np.full(problem.arms, np.nan)
+    else:
+        truth = check_instance(problem, means, family)
     most = checks.whole("max_rounds", max_rounds, least=problem.arms)
     looks = strategy.looks_at_delta
     if looks and len(deltas) > 1:
@@ -133,7 +127,11 @@ def prepare(
     bound = bind(strategy, question)
     check_strategy(bound)
     return Design(
-        Setting(problem, family, bound, stopping),
+        problem,
+        family,
+        bound,
+        stopping,
+        asked,
         truth,
         falling,
         levels,
@@ -141,20 +139,6 @@ def prepare(
         bool(proven(stopping, problem, family)),
         most,
     )
-
-
-def _truth(problem: Problem, means: ArrayLike | None, family: Family) -> Floats:
-    if means is None:
-        check_arms(family, problem.arms)
-        check(problem, family)
-        return np.full(problem.arms, np.nan)
-    truth = check_means(means, problem.arms, family)
-    check(problem, family)
-    if not is_model(problem, truth):
-        raise BadArgument(
-            "means", truth.tolist(), f"means among the possible models of {problem!r}"
-        )
-    return truth
 
 
 def generator(seed: int, *place: int) -> Rng:

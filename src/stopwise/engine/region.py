@@ -19,19 +19,9 @@ class _AllArms(NamedTuple):
     arms: int
 
 
-@verbs.rank.register(_AllArms)
-def _every_arm(problem: _AllArms) -> int:
-    return problem.arms
-
-
-@verbs.union_bound.register(_AllArms)
-def _one_event(problem: _AllArms) -> int:
-    return 1
-
-
-@region_growth.register(Growths)
-def _all_growths(tally: Growths) -> float:
-    return total(tally.arms)
+verbs.rank.register(_AllArms)(lambda problem: problem.arms)
+verbs.union_bound.register(_AllArms)(lambda problem: 1)
+region_growth.register(Growths)(lambda tally: total(tally.arms))
 
 
 def region_level(rule: Any, arms: int, family: Any) -> Callable[[float], float]:

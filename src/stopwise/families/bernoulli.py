@@ -64,13 +64,7 @@ def binary_tilt(p: float, slope: float) -> float:
 
 
 verbs.interval.register(Bernoulli)(lambda family: (0.0, 1.0))
-
-
-@verbs.divergence.register(Bernoulli)
-def _divergence(family: Bernoulli, mu: float, lam: float) -> float:
-    return binary_divergence(mu, lam)
-
-
+verbs.divergence.register(Bernoulli)(lambda family, mu, lam: binary_divergence(mu, lam))
 verbs.variance.register(Bernoulli)(lambda family, mu: mu * (1.0 - mu))
 verbs.variance_slope.register(Bernoulli)(lambda family, mu: 1.0 - 2.0 * mu)
 verbs.natural.register(Bernoulli)(lambda family, mu: math.log(mu / (1.0 - mu)))

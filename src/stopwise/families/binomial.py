@@ -9,13 +9,7 @@ from stopwise.core.arrays import Rng
 from stopwise.core.checks import whole
 from stopwise.core.options import COUNT, Option
 from stopwise.core.values import Family
-from stopwise.families import verbs
-from stopwise.families.bernoulli import (
-    binary_divergence,
-    binary_tilt,
-    coin_divergence,
-    survive_rounding,
-)
+from stopwise.families import bernoulli, verbs
 from stopwise.families.mixtures import beta_regret
 
 
@@ -35,30 +29,28 @@ class Binomial(_Binomial, Family):
 
 
 verbs.interval.register(Binomial)(lambda family: (0.0, 1.0 * family.trials))
-
-
-@verbs.divergence.register(Binomial)
-def _divergence(family: Binomial, mu: float, lam: float) -> float:
-    n = 1.0 * family.trials
-    if survive_rounding(mu / n, lam / n):
-        return n * binary_divergence(mu / n, lam / n)
-    return coin_divergence(mu, n - mu, lam - mu, lam, n - lam)
-
-
 verbs.variance.register(Binomial)(lambda family, mu: mu * (1.0 - mu / family.trials))
 verbs.variance_slope.register(Binomial)(lambda family, mu: 1.0 - 2.0 * mu / family.trials)
 verbs.natural.register(Binomial)(lambda family, mu: math.log(mu / (family.trials - mu)))
 verbs.convex.register(Binomial)(lambda family: True)
 
 
+@verbs.divergence.register(Binomial)
+def _divergence(family: Binomial, mu: float, lam: float) -> float:
+    n = 1.0 * family.trials
+    if bernoulli.survive_rounding(mu / n, lam / n):
+        return n * bernoulli.binary_divergence(mu / n, lam / n)
+    return bernoulli.coin_divergence(mu, n - mu, lam - mu, lam, n - lam)
+
+
 @verbs.tilt.register(Binomial)
 def _tilt(family: Binomial, mu: float, slope: float) -> float:
-    return family.trials * binary_tilt(mu / family.trials, slope)
+    return family.trials * bernoulli.binary_tilt(mu / family.trials, slope)
 
 
 @verbs.supports.register(Binomial)
 def _supports(family: Binomial, value: float) -> bool:
-    return 0.0 <= value <= family.trials and value == math.floor(value)
+    return verbs.is_count(value) and value <= family.trials
 
 
 @verbs.draw.register(Binomial)

@@ -10,13 +10,7 @@ from stopwise.core.checks import finite
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBER, Option
 from stopwise.core.values import Family
-from stopwise.families import verbs
-from stopwise.families.bernoulli import (
-    binary_divergence,
-    binary_tilt,
-    coin_divergence,
-    survive_rounding,
-)
+from stopwise.families import bernoulli, verbs
 from stopwise.families.mixtures import beta_regret
 
 
@@ -48,6 +42,10 @@ class Bounded(_Bounded, Family):
 
 
 verbs.interval.register(Bounded)(lambda family: (family.low, family.high))
+verbs.variance.register(Bounded)(lambda family, mu: (mu - family.low) * (family.high - mu))
+verbs.variance_slope.register(Bounded)(lambda family, mu: family.low + family.high - 2.0 * mu)
+verbs.convex.register(Bounded)(lambda family: True)
+verbs.supports.register(Bounded)(lambda family, value: family.low <= value <= family.high)
 
 
 @verbs.divergence.register(Bounded)
@@ -55,13 +53,9 @@ def _divergence(family: Bounded, mu: float, lam: float) -> float:
     low, high = family.low, family.high
     width = high - low
     p, q = (mu - low) / width, (lam - low) / width
-    if survive_rounding(p, q):
-        return binary_divergence(p, q)
-    return coin_divergence(mu - low, high - mu, lam - mu, lam - low, high - lam) / width
-
-
-verbs.variance.register(Bounded)(lambda family, mu: (mu - family.low) * (family.high - mu))
-verbs.variance_slope.register(Bounded)(lambda family, mu: family.low + family.high - 2.0 * mu)
+    if bernoulli.survive_rounding(p, q):
+        return bernoulli.binary_divergence(p, q)
+    return bernoulli.coin_divergence(mu - low, high - mu, lam - mu, lam - low, high - lam) / width
 
 
 @verbs.natural.register(Bounded)
@@ -69,16 +63,10 @@ def _natural(family: Bounded, mu: float) -> float:
     return math.log((mu - family.low) / (family.high - mu)) / (family.high - family.low)
 
 
-verbs.convex.register(Bounded)(lambda family: True)
-
-
 @verbs.tilt.register(Bounded)
 def _tilt(family: Bounded, mu: float, slope: float) -> float:
     width = family.high - family.low
-    return family.low + width * binary_tilt((mu - family.low) / width, slope * width)
-
-
-verbs.supports.register(Bounded)(lambda family, value: family.low <= value <= family.high)
+    return family.low + width * bernoulli.binary_tilt((mu - family.low) / width, slope * width)
 
 
 @verbs.draw.register(Bounded)

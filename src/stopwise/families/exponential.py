@@ -18,13 +18,7 @@ class Exponential(Empty, Family):
 
 
 verbs.interval.register(Exponential)(lambda family: (0.0, math.inf))
-
-
-@verbs.divergence.register(Exponential)
-def _divergence(family: Exponential, mu: float, lam: float) -> float:
-    return scale_divergence(mu, lam)
-
-
+verbs.divergence.register(Exponential)(lambda family, mu, lam: scale_divergence(mu, lam))
 verbs.variance.register(Exponential)(lambda family, mu: mu * mu)
 verbs.variance_slope.register(Exponential)(lambda family, mu: 2.0 * mu)
 verbs.natural.register(Exponential)(lambda family, mu: -1.0 / mu)

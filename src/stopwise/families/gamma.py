@@ -42,13 +42,7 @@ def scale_divergence(mu: float, lam: float) -> float:
 
 
 verbs.interval.register(Gamma)(lambda family: (0.0, math.inf))
-
-
-@verbs.divergence.register(Gamma)
-def _divergence(family: Gamma, mu: float, lam: float) -> float:
-    return family.shape * scale_divergence(mu, lam)
-
-
+verbs.divergence.register(Gamma)(lambda family, mu, lam: family.shape * scale_divergence(mu, lam))
 verbs.variance.register(Gamma)(lambda family, mu: mu * mu / family.shape)
 verbs.variance_slope.register(Gamma)(lambda family, mu: 2.0 * mu / family.shape)
 verbs.natural.register(Gamma)(lambda family, mu: -family.shape / mu)

@@ -94,9 +94,6 @@ def _lower(family: Gaussian, mu: float, level: float) -> float:
     return mu - math.sqrt(2.0 * family.variance * max(level, 0.0))
 
 
-verbs.supports.register(Quadratic)(lambda family, value: math.isfinite(value))
-
-
 @verbs.draw.register(Gaussian)
 def _draw(family: Gaussian, mean: float, rng: Rng) -> float:
     return mean + math.sqrt(family.variance) * rng.standard_normal()
@@ -108,10 +105,8 @@ def _least_surprise(family: Gaussian, sample: float, mean: float, level: float) 
     return 0.5 * beyond * beyond / family.variance if beyond > 0.0 else 0.0
 
 
-@verbs.usual_stopping.register(Quadratic)
-def _usual_stopping(family: Quadratic) -> str:
-    # a mixture has a place and a scale, which nobody knows beforehand
-    return "mixture-martingale"
+# a mixture has a place and a scale, which nobody knows beforehand
+verbs.usual_stopping.register(Quadratic)(lambda family: "mixture-martingale")
 
 
 @verbs.regret.register(Gaussian)

@@ -17,6 +17,11 @@ class Geometric(Empty, Family):
 
 
 verbs.interval.register(Geometric)(lambda family: (1.0, math.inf))
+verbs.variance.register(Geometric)(lambda family, mu: mu * (mu - 1.0))
+verbs.variance_slope.register(Geometric)(lambda family, mu: 2.0 * mu - 1.0)
+verbs.natural.register(Geometric)(lambda family, mu: -math.log1p(1.0 / (mu - 1.0)))
+verbs.supports.register(Geometric)(lambda family, value: verbs.is_count(value, 1.0))
+verbs.draw.register(Geometric)(lambda family, mean, rng: 1.0 * rng.geometric(1.0 / mean))
 
 
 @verbs.divergence.register(Geometric)
@@ -24,19 +29,6 @@ def _divergence(family: Geometric, mu: float, lam: float) -> float:
     if lam <= 1.0:
         return 0.0 if mu == lam else math.inf
     return verbs.entropy_gap_difference(mu - 1.0, 1.0, lam - mu, lam - 1.0)
-
-
-verbs.variance.register(Geometric)(lambda family, mu: mu * (mu - 1.0))
-verbs.variance_slope.register(Geometric)(lambda family, mu: 2.0 * mu - 1.0)
-verbs.natural.register(Geometric)(lambda family, mu: -math.log1p(1.0 / (mu - 1.0)))
-
-
-@verbs.supports.register(Geometric)
-def _supports(family: Geometric, value: float) -> bool:
-    return 1.0 <= value < math.inf and value == math.floor(value)
-
-
-verbs.draw.register(Geometric)(lambda family, mean, rng: 1.0 * rng.geometric(1.0 / mean))
 
 
 @verbs.regret.register(Geometric)

@@ -31,6 +31,10 @@ class InverseGaussian(_InverseGaussian, Family):
 
 
 verbs.interval.register(InverseGaussian)(lambda family: (0.0, math.inf))
+verbs.variance.register(InverseGaussian)(lambda family, mu: mu * mu * mu / family.shape)
+verbs.variance_slope.register(InverseGaussian)(lambda family, mu: 3.0 * mu * mu / family.shape)
+verbs.natural.register(InverseGaussian)(lambda family, mu: -0.5 * family.shape / mu / mu)
+verbs.supports.register(InverseGaussian)(lambda family, value: 0.0 < value < math.inf)
 
 
 @verbs.divergence.register(InverseGaussian)
@@ -40,11 +44,6 @@ def _divergence(family: InverseGaussian, mu: float, lam: float) -> float:
     if lam == math.inf:
         return 0.5 * family.shape / mu
     return verbs.square_ratio(0.5 * family.shape, (lam - mu) / lam, mu)
-
-
-verbs.variance.register(InverseGaussian)(lambda family, mu: mu * mu * mu / family.shape)
-verbs.variance_slope.register(InverseGaussian)(lambda family, mu: 3.0 * mu * mu / family.shape)
-verbs.natural.register(InverseGaussian)(lambda family, mu: -0.5 * family.shape / mu / mu)
 
 
 @verbs.upper.register(InverseGaussian)
@@ -58,9 +57,6 @@ def _lower(family: InverseGaussian, mu: float, level: float) -> float:
     return mu / (1.0 + math.sqrt(2.0 * mu * max(level, 0.0) / family.shape))
 
 
-verbs.supports.register(InverseGaussian)(lambda family, value: 0.0 < value < math.inf)
-
-
 @verbs.draw.register(InverseGaussian)
 def _draw(family: InverseGaussian, mean: float, rng: Rng) -> float:
     # the transformation of Michael, Schucany and Haas (1976), free of cancellation
@@ -70,6 +66,5 @@ def _draw(family: InverseGaussian, mean: float, rng: Rng) -> float:
     return value if rng.random() * (mean + value) <= mean else mean * mean / value
 
 
-@verbs.usual_stopping.register(InverseGaussian)
-def _usual_stopping(family: InverseGaussian) -> str:
-    return "mixture-martingale"  # no conjugate mixture is known
+# no conjugate mixture is known
+verbs.usual_stopping.register(InverseGaussian)(lambda family: "mixture-martingale")

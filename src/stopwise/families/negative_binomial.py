@@ -29,6 +29,9 @@ class NegativeBinomial(_NegativeBinomial, Family):
 
 
 verbs.interval.register(NegativeBinomial)(lambda family: (0.0, math.inf))
+verbs.variance.register(NegativeBinomial)(lambda family, mu: mu * (1.0 + mu / family.successes))
+verbs.natural.register(NegativeBinomial)(lambda family, mu: -math.log1p(family.successes / mu))
+verbs.supports.register(NegativeBinomial)(lambda family, value: verbs.is_count(value))
 
 
 @verbs.divergence.register(NegativeBinomial)
@@ -38,20 +41,9 @@ def _divergence(family: NegativeBinomial, mu: float, lam: float) -> float:
     return verbs.entropy_gap_difference(mu, family.successes, lam - mu, lam)
 
 
-verbs.variance.register(NegativeBinomial)(lambda family, mu: mu * (1.0 + mu / family.successes))
-
-
 @verbs.variance_slope.register(NegativeBinomial)
 def _variance_slope(family: NegativeBinomial, mu: float) -> float:
     return 1.0 + 2.0 * mu / family.successes
-
-
-verbs.natural.register(NegativeBinomial)(lambda family, mu: -math.log1p(family.successes / mu))
-
-
-@verbs.supports.register(NegativeBinomial)
-def _supports(family: NegativeBinomial, value: float) -> bool:
-    return 0.0 <= value < math.inf and value == math.floor(value)
 
 
 @verbs.draw.register(NegativeBinomial)

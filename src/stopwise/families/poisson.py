@@ -17,6 +17,12 @@ class Poisson(Empty, Family):
 
 
 verbs.interval.register(Poisson)(lambda family: (0.0, math.inf))
+verbs.variance.register(Poisson)(lambda family, mu: mu)
+verbs.variance_slope.register(Poisson)(lambda family, mu: 1.0)
+verbs.natural.register(Poisson)(lambda family, mu: math.log(mu))
+verbs.convex.register(Poisson)(lambda family: True)
+verbs.supports.register(Poisson)(lambda family, value: verbs.is_count(value))
+verbs.draw.register(Poisson)(lambda family, mean, rng: 1.0 * rng.poisson(mean))
 
 
 @verbs.divergence.register(Poisson)
@@ -24,23 +30,9 @@ def _divergence(family: Poisson, mu: float, lam: float) -> float:
     return verbs.scaled_entropy_gap(mu, lam - mu, lam)
 
 
-verbs.variance.register(Poisson)(lambda family, mu: mu)
-verbs.variance_slope.register(Poisson)(lambda family, mu: 1.0)
-verbs.natural.register(Poisson)(lambda family, mu: math.log(mu))
-verbs.convex.register(Poisson)(lambda family: True)
-
-
 @verbs.tilt.register(Poisson)
 def _tilt(family: Poisson, mu: float, slope: float) -> float:
     return mu / (1.0 - slope) if slope < 1.0 else math.inf
-
-
-@verbs.supports.register(Poisson)
-def _supports(family: Poisson, value: float) -> bool:
-    return 0.0 <= value < math.inf and value == math.floor(value)
-
-
-verbs.draw.register(Poisson)(lambda family, mean, rng: 1.0 * rng.poisson(mean))
 
 
 @verbs.regret.register(Poisson)

@@ -110,6 +110,11 @@ def supports(family: Any, value: float) -> bool:
     return math.isfinite(value)
 
 
+def is_count(value: float, least: float = 0.0) -> bool:
+    """Whether an observation is a whole number of at least ``least``: for ``supports``."""
+    return least <= value < math.inf and value == math.floor(value)
+
+
 @verb
 def convex(family: Any) -> bool:
     """Whether lambda -> d(mu, lambda) is convex for every mu; true when V is concave.

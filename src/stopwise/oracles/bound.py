@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.core.arrays import Floats
-from stopwise.oracles.witness import mix
+from stopwise.oracles.witness import conceded
 
 
 class Worst(NamedTuple):
@@ -32,7 +32,8 @@ def worst_mixture(
     table = np.array([costs(vertex) for vertex in vertices])
     middle = vertices.mean(axis=0)
     best_weights, best = middle, float(np.max(costs(middle)))
-    shares, least = _game(table)
+    # the mixture of corners with the least maximum over answers of the interpolated costs
+    shares, least = conceded(table)
     queue: list[tuple[float, int, Floats, Floats, Floats]] = [(least, 0, vertices, table, shares)]
     for node in range(nodes):
         least, _, corners, table, shares = queue[0]
@@ -44,15 +45,9 @@ def worst_mixture(
         if row.max() < best:
             best, best_weights = float(row.max()), weights
         for place, half in enumerate(_split(corners, table, costs)):
-            share, bound = _game(half[1])
+            share, bound = conceded(half[1])
             heapq.heappush(queue, (max(bound, least), 2 * node + 1 + place, *half, share))
     return Worst(best_weights, best, min(best, queue[0][0]))
-
-
-def _game(table: Floats) -> tuple[Floats, float]:
-    """The mixture of corners with the least maximum over answers of the interpolated costs."""
-    shares = mix(table)
-    return shares, float(np.max(shares @ table))
 
 
 def _split(

@@ -14,6 +14,7 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Curve, Data
+from stopwise.oracles.saddle import cell_models
 from stopwise.oracles.witness import payoff_table
 from stopwise.problems.verbs import Code, add_hessian, cell_count, cost, project
 
@@ -53,9 +54,7 @@ def _has_room(problem: Any, family: Any, means: Floats, code: Code, solved: Any)
 
 
 def _cuts(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> Floats:
-    closest = np.zeros((cell_count(problem, code), means.size))
-    for cell in range(len(closest)):
-        project(problem, family, Data(weights, means), code, cell, closest[cell])
+    _, closest = cell_models(problem, family, Data(weights, means), code)
     return payoff_table(family, means, closest)
 
 

@@ -17,12 +17,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem, check_role
 from stopwise.families.checks import check_means
 from stopwise.oracles.bound import worst_mixture
-from stopwise.oracles.solve import (
-    STATUSES,
-    degenerate,
-    find_witness,
-    solution,
-)
+from stopwise.oracles.solve import STATUSES, degenerate, find_witness, solution
 from stopwise.oracles.values import Bound, Cost, Oracle, Witness
 from stopwise.oracles.witness import payoff_table
 from stopwise.problems import verbs
@@ -31,7 +26,10 @@ from stopwise.problems.verbs import Answer
 TIE = 1e-9  # values this close, relatively, count as one: ties are sets
 
 
-def _prepare(problem: Problem, means: ArrayLike, family: Family, closed: bool = False) -> Floats:
+def check_instance(
+    problem: Problem, means: ArrayLike, family: Family, closed: bool = False
+) -> Floats:
+    """Means that the problem and the family allow; ``closed`` lets in whatever data can give."""
     check_role("problem", problem, Problem)
     array = check_means(means, problem.arms, family, closed)
     verbs.check(problem, family)
@@ -58,7 +56,7 @@ def cost(
     problem: Problem, means: ArrayLike, *, family: Family, weights: ArrayLike, answer: Answer
 ) -> Cost:
     """D(w, mu, not i): what the cheapest model of the alternative costs, and that model."""
-    mu = _prepare(problem, means, family, closed=True)
+    mu = check_instance(problem, means, family, closed=True)
     data = Data(checks.weights("weights", weights, mu.size), mu)
     closest = np.zeros(mu.size)
     value = verbs.cost(problem, family, data, verbs.encode(problem, answer), closest)
@@ -76,7 +74,7 @@ def evidence(
     An answer has evidence only where it is correct; but at estimates that are no possible models an
     answer may have evidence without being correct there, so that all are tried where they are few.
     """
-    mu = _prepare(problem, means, family, closed=True)
+    mu = check_instance(problem, means, family, closed=True)
     data, closest = Data(checks.weights("counts", counts, mu.size), mu), np.zeros(mu.size)
     correct = list(verbs.correct_answers(problem, mu))
     tried = correct
@@ -91,7 +89,7 @@ def evidence(
 
 def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
     """The lower bound at these means: oracle answers, characteristic time and oracle weights."""
-    mu = _prepare(problem, means, family)
+    mu = check_instance(problem, means, family)
     correct = tuple(verbs.correct_answers(problem, mu))
     if not correct:
         raise BadArgument("means", mu.tolist(), f"means at which {problem!r} has a correct answer")
@@ -121,7 +119,7 @@ def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
 
 def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answer) -> Witness:
     """Lemma 2's minimax distribution on the alternative to an answer, and the gap it certifies."""
-    mu = _prepare(problem, means, family)
+    mu = check_instance(problem, means, family)
     code = verbs.encode(problem, answer)
     solved = solution(problem, family, mu, code)
     if solved.value == 0.0:  # the means themselves lie in the closed alternative
@@ -172,7 +170,7 @@ def reachable_answers(
     At most ``limit`` of them are looked for. Where a problem has no exact formula this is an outer
     approximation (docs/notation.md says which).
     """
-    mu = _prepare(problem, means, family, closed=True)
+    mu = check_instance(problem, means, family, closed=True)
     data = Data(checks.weights("counts", counts, mu.size), mu)
     top = checks.not_negative("level", level)
     if limit is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.oracles.center import follow_center, new_path
-from stopwise.oracles.witness import best_reply, mix, payoff_table
+from stopwise.oracles.witness import best_reply, conceded, mix, payoff_table
 from stopwise.problems.verbs import Code, cell_count, project
 
 CUTS = 150
@@ -46,7 +46,7 @@ def _gap(saddle: Saddle) -> float:
     return (saddle.upper - saddle.lower) / saddle.upper
 
 
-def _costs(problem: Any, family: Any, data: Data, code: Code) -> tuple[float, Floats]:
+def cell_models(problem: Any, family: Any, data: Data, code: Code) -> tuple[float, Floats]:
     """The least cost over the cells, and each cell's closest model."""
     cells = cell_count(problem, code)
     models = np.zeros((cells, data.means.size))
@@ -57,9 +57,7 @@ def _costs(problem: Any, family: Any, data: Data, code: Code) -> tuple[float, Fl
 def _remix(best: Saddle, recent: list[Floats], family: Any, means: Floats) -> Saddle:
     """A better mixture of all models seen lately, where a cell has several closest ones."""
     models = np.unique(np.concatenate([best.models, *recent]), axis=0)
-    table = payoff_table(family, means, models)
-    shares = mix(table)
-    upper = float(np.max(shares @ np.where(shares[:, None] > 0.0, table, 0.0)))
+    shares, upper = conceded(payoff_table(family, means, models))
     if upper < best.upper:
         best = best._replace(upper=upper, models=models, shares=shares)
     return best
@@ -81,7 +79,7 @@ def _cutting_planes(
         goal = best_reply(table)
         # stay near the best weights so far, and come closer to the program's as its cuts improve
         weights = best.weights + (1.0 if step % 2 else 0.3) * (goal - best.weights)
-        lower, found = _costs(problem, family, Data(weights, means), code)
+        lower, found = cell_models(problem, family, Data(weights, means), code)
         if lower > best.lower:
             best = best._replace(lower=lower, weights=weights)
         models = np.unique(np.concatenate([models, found]), axis=0)
@@ -95,7 +93,7 @@ def _tidy(best: Saddle, problem: Any, family: Any, means: Floats, code: Code) ->
     """Drop models without a share and weights that the barrier kept from 0; keep at most K models."""
     weights = np.where(best.weights < 1e-8, 0.0, best.weights)
     weights /= weights.sum()
-    lower, _ = _costs(problem, family, Data(weights, means), code)
+    lower, _ = cell_models(problem, family, Data(weights, means), code)
     if lower >= best.lower * (1.0 - 1e-11):
         best = best._replace(lower=lower, weights=weights)
     kept = best.shares > 1e-13

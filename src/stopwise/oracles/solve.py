@@ -14,7 +14,7 @@ from stopwise.core.data import Data
 from stopwise.core.kernels import compiled
 from stopwise.core.verbs import registered
 from stopwise.oracles.saddle import solve_saddle
-from stopwise.oracles.witness import mix, natural_shares, payoff_table
+from stopwise.oracles.witness import conceded, mix, natural_shares, payoff_table
 from stopwise.problems.verbs import Code, Part, cost, models, optimise, parts, upper_bound, vertices
 
 TOLERANCE = 1e-6  # a certified relative gap above this is reported as "inexact"
@@ -168,9 +168,7 @@ def _conceded(problem: Any, family: Any, data: Data, code: Code) -> float:
     """What the witness at these weights concedes: an upper bound on the value."""
     if registered(upper_bound, type(problem), type(family)):
         return float(_quick(upper_bound, data.means.size)(problem, family, data, code))
-    table = payoff_table(family, data.means, models(problem, family, data, code))
-    shares = mix(table)
-    return float(np.max(shares @ np.where(shares[:, None] > 0.0, table, 0.0)))
+    return conceded(payoff_table(family, data.means, models(problem, family, data, code)))[1]
 
 
 _kernels: dict[Callable[..., Any], Callable[..., Any]] = {}

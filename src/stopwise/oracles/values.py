@@ -116,15 +116,11 @@ class Oracle:
     @cached_property
     def vertices(self) -> tuple[Floats, ...]:
         """For each oracle answer the corners of its set of oracle weights, one row each."""
+        instance = self.problem, self.family, self.means
+        codes = [verbs.encode(self.problem, answer) for answer in self.answers]
         return tuple(
-            weight_vertices(
-                self.problem,
-                self.family,
-                self.means,
-                verbs.encode(self.problem, answer),
-                self._solutions[answer],
-            )
-            for answer in self.answers
+            weight_vertices(*instance, code, self._solutions[answer])
+            for code, answer in zip(codes, self.answers, strict=True)
         )
 
     def to_dict(self) -> dict[str, Any]:

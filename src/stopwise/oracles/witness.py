@@ -56,6 +56,12 @@ def mix(table: Floats) -> Floats:
     return shares / shares.sum()
 
 
+def conceded(table: Floats) -> tuple[Floats, float]:
+    """That mixture, and its largest entry: an upper bound on the value of the game."""
+    shares = mix(table)
+    return shares, float(np.max(shares @ np.where(shares[:, None] > 0.0, table, 0.0)))
+
+
 def natural_shares(table: Floats) -> Floats:
     """Where each model moves an arm that no other model moves: shares that make those arms pay alike.
 

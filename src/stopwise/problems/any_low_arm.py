@@ -4,47 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from stopwise.cells.bound import project_bound, total_divergence
 from stopwise.core.arrays import Floats, fill, smallest
-from stopwise.core.checks import finite, whole
 from stopwise.core.data import Data
-from stopwise.core.options import NUMBER, Option
-from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import arms_alike, of_arm, variance
-from stopwise.problems import rounds, verbs
-from stopwise.problems.limits import (
-    alone,
-    beyond,
-    harmonic,
-    high_costs,
-    inside,
-    nearly,
-    on_threshold,
-    separate_bound,
-)
+from stopwise.problems import limits, rounds, verbs
 from stopwise.problems.rounds import Scratch
 from stopwise.problems.verbs import Answer, Code
 
 
-class _AnyLowArm(NamedTuple):
-    arms: int
-    threshold: float
-
-
-class AnyLowArm(_AnyLowArm, Problem):
+class AnyLowArm(limits.ArmSides):
     """Any arm with mean at most ``threshold``, or "none". Answers: 0 to K - 1, then "none"."""
 
     __slots__ = ()
     title = "Is any arm below a threshold? Name one"
-    options = {"threshold": Option(NUMBER, "The level that means are compared with")}
-
-    def __new__(cls, arms: int, threshold: float) -> AnyLowArm:
-        return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
 
 
 @verbs.answers.register(AnyLowArm)
@@ -67,16 +45,11 @@ def _in_words(problem: AnyLowArm, answer: Any, labels: Sequence[str]) -> str:
     return f"no arm is below {problem.threshold:g}"
 
 
-@verbs.tie.register(AnyLowArm)
-def _tie(problem: AnyLowArm, means: Floats) -> tuple[str, str]:
-    return on_threshold(problem.threshold, means)
-
-
 @verbs.candidates.register(AnyLowArm)
 def _candidates(problem: AnyLowArm, family: Any, means: Floats) -> Iterator[Answer]:
     # D(mu, not k) = d(mu_k, threshold): among arms that are alike the lowest wins
     if means.min() < problem.threshold and arms_alike(family):
-        near = nearly(means, means.min()) & (means <= problem.threshold)
+        near = limits.nearly(means, means.min()) & (means <= problem.threshold)
         return (int(k) for k in np.flatnonzero(near))
     return _correct_answers(problem, means)
 
@@ -93,18 +66,6 @@ def _project(
     none = code[0] == problem.arms
     arm, side = (cell, -1.0) if none else (code[0], 1.0)
     return project_bound(family, data, arm, side, problem.threshold, closest)
-
-
-verbs.add_hessian.register(AnyLowArm)(verbs.no_hessian)
-
-
-@verbs.check.register(AnyLowArm)
-def _check(problem: AnyLowArm, family: Any) -> None:
-    inside("threshold", problem.threshold, problem, family)
-
-
-verbs.rank.register(AnyLowArm)(lambda problem: 1)
-verbs.union_bound.register(AnyLowArm)(lambda problem: problem.arms)
 
 
 @verbs.reach.register(AnyLowArm)
@@ -157,8 +118,8 @@ def _from_standard(problem: AnyLowArm, family: Any, data: Data, arm: int, x: flo
 def _optimise(problem: AnyLowArm, family: Any, means: Floats, code: Code, weights: Floats) -> float:
     arm = code[0]
     if arm < means.size:
-        return alone(arm, beyond(family, means, arm, 1.0, problem.threshold), weights)
-    return harmonic(high_costs(family, means, problem.threshold), weights)
+        return limits.alone(arm, limits.beyond(family, means, arm, 1.0, problem.threshold), weights)
+    return limits.harmonic(limits.high_costs(family, means, problem.threshold), weights)
 
 
 rounds.solve_round.register(AnyLowArm)(_optimise)
@@ -168,8 +129,8 @@ rounds.solve_round.register(AnyLowArm)(_optimise)
 def _upper_bound(problem: AnyLowArm, family: Any, data: Data, code: Code) -> float:
     arm = code[0]
     if arm < problem.arms:
-        return beyond(family, data.means, arm, 1.0, problem.threshold)
-    return separate_bound(high_costs(family, data.means, problem.threshold))
+        return limits.beyond(family, data.means, arm, 1.0, problem.threshold)
+    return limits.separate_bound(limits.high_costs(family, data.means, problem.threshold))
 
 
 @rounds.answer_weights.register(AnyLowArm)

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from stopwise.cells.bound import divergence_from, project_bound
 from stopwise.core.arrays import Floats, fill
-from stopwise.core.checks import finite, whole
 from stopwise.core.data import Data
 from stopwise.core.options import NUMBER, Option
-from stopwise.core.values import Problem
 from stopwise.families.verbs import interval, lower, of_arm, upper
 from stopwise.problems import rounds, verbs
-from stopwise.problems.limits import alone, beyond, inside, on_threshold
+from stopwise.problems.limits import ArmSides, alone, beyond
 from stopwise.problems.rounds import Scratch
 from stopwise.problems.verbs import Answer, Code
 
 
-class _AnySign(NamedTuple):
-    arms: int
-    threshold: float
-
-
-class AnySign(_AnySign, Problem):
+class AnySign(ArmSides):
     """Any arm with its side: (arm, "low") if mean <= threshold, (arm, "high") if >=.
 
     Ordered by arm, low before high.
@@ -37,7 +30,7 @@ class AnySign(_AnySign, Problem):
     options = {"threshold": Option(NUMBER, "The level that means are compared with; 0 if empty")}
 
     def __new__(cls, arms: int, threshold: float = 0.0) -> AnySign:
-        return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
+        return super().__new__(cls, arms, threshold)
 
 
 @verbs.answers.register(AnySign)
@@ -61,11 +54,6 @@ def _in_words(problem: AnySign, answer: Any, labels: Sequence[str]) -> str:
     return f"{labels[arm]} is {where} {problem.threshold:g}"
 
 
-@verbs.tie.register(AnySign)
-def _tie(problem: AnySign, means: Floats) -> tuple[str, str]:
-    return on_threshold(problem.threshold, means)
-
-
 verbs.cell_count.register(AnySign)(lambda problem, code: 1)
 
 
@@ -75,18 +63,6 @@ def _project(
 ) -> float:
     side = 1.0 if code[0] % 2 == 0 else -1.0  # the alternative to "low" is "high"
     return project_bound(family, data, code[0] // 2, side, problem.threshold, closest)
-
-
-verbs.add_hessian.register(AnySign)(verbs.no_hessian)
-
-
-@verbs.check.register(AnySign)
-def _check(problem: AnySign, family: Any) -> None:
-    inside("threshold", problem.threshold, problem, family)
-
-
-verbs.rank.register(AnySign)(lambda problem: 1)
-verbs.union_bound.register(AnySign)(lambda problem: problem.arms)
 
 
 @verbs.reach.register(AnySign)

@@ -1,16 +1,91 @@
-"""What problems about limits share: checks, and closed forms where cells bound arms one by one."""
+"""What problems share: kinds of questions, checks, and closed forms where cells bound single arms."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from stopwise.core.arrays import Floats, divide, fill
+from stopwise.core.checks import finite, whole
+from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument, NotDefined
+from stopwise.core.options import NUMBER, Option
+from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import convex, divergence, interval, of_arm
-from stopwise.problems.verbs import OFF_THE_BOUNDARY
+from stopwise.problems import verbs
+from stopwise.problems.verbs import Code
+
+
+class TwoAnswers(Problem, listed=False):
+    """Questions with two answers, called ``names`` in their order."""
+
+    __slots__ = ()
+    names: ClassVar[tuple[str, str]]
+
+
+verbs.answers.register(TwoAnswers)(lambda problem: iter(problem.names))
+verbs.answer_count.register(TwoAnswers)(lambda problem: 2)
+
+
+class OneOfTwo(TwoAnswers, listed=False):
+    """Those of which one answer is correct (but for ties)."""
+
+    __slots__ = ()
+
+
+verbs.several_answers.register(OneOfTwo)(lambda problem: False)
+
+
+@verbs.reach.register(OneOfTwo)
+def _reach(
+    problem: OneOfTwo, family: Any, data: Data, code: Code, level: float, point: Floats
+) -> float:
+    # one answer is correct: it is reachable if the alternative to the other one is
+    return verbs.cost(problem, family, data, 1 - code, point)
+
+
+class OneThreshold(Problem, listed=False):
+    """Questions about a ``threshold`` with cells that bound arms one by one."""
+
+    __slots__ = ()
+
+
+@verbs.tie.register(OneThreshold)
+def _tie(problem: Any, means: Floats) -> tuple[str, str]:
+    """Which means lie on the threshold itself, and what to do about it."""
+    tied = np.flatnonzero(means == problem.threshold)
+    verb = "lies" if tied.size == 1 else "lie"
+    where = f"{verb} on the threshold {problem.threshold:g}"
+    return f"{arms_in_words(tied)} {where}", verbs.OFF_THE_BOUNDARY
+
+
+verbs.add_hessian.register(OneThreshold)(verbs.no_hessian)
+
+
+class _ArmSides(NamedTuple):
+    arms: int
+    threshold: float
+
+
+class ArmSides(_ArmSides, OneThreshold, listed=False):
+    """Those about the sides on which single arms lie: a cell bounds one arm by the threshold."""
+
+    __slots__ = ()
+    options = {"threshold": Option(NUMBER, "The level that means are compared with")}
+
+    def __new__(cls, arms: int, threshold: float) -> Self:
+        return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
+
+
+@verbs.check.register(ArmSides)
+def _check(problem: ArmSides, family: Any) -> None:
+    inside("threshold", problem.threshold, problem, family)
+
+
+verbs.rank.register(ArmSides)(lambda problem: 1)
+verbs.union_bound.register(ArmSides)(lambda problem: problem.arms)
 
 
 def nearly(means: Floats, extreme: float) -> Any:
@@ -44,13 +119,6 @@ def arms_in_words(arms: Any) -> str:
     """The first of these arms, as a list in a sentence."""
     *most, last = (str(arm) for arm in arms[:10])
     return f"arms {', '.join(most)} and {last}" if most else f"arm {last}"
-
-
-def on_threshold(threshold: float, means: Floats) -> tuple[str, str]:
-    """Which means lie on the threshold itself, and what to do about it."""
-    tied = np.flatnonzero(means == threshold)
-    verb = "lies" if tied.size == 1 else "lie"
-    return f"{arms_in_words(tied)} {verb} on the threshold {threshold:g}", OFF_THE_BOUNDARY
 
 
 @jitable

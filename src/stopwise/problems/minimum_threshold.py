@@ -13,18 +13,18 @@ from stopwise.core.arrays import Floats, smallest
 from stopwise.core.checks import finite, not_negative, whole
 from stopwise.core.data import Data
 from stopwise.core.options import NOT_NEGATIVE, NUMBER, Option
-from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import arms_alike, interval, lower, of_arm, upper
 from stopwise.problems import rounds, verbs
 from stopwise.problems.limits import (
+    OneThreshold,
+    TwoAnswers,
     alone,
     beyond,
     harmonic,
     high_costs,
     inside,
     nearly,
-    on_threshold,
     separate_bound,
 )
 from stopwise.problems.verbs import Code
@@ -36,7 +36,7 @@ class _MinimumThreshold(NamedTuple):
     epsilon: float
 
 
-class MinimumThreshold(_MinimumThreshold, Problem):
+class MinimumThreshold(_MinimumThreshold, TwoAnswers, OneThreshold):
     """Is the smallest mean "low" (at most threshold + epsilon) or "high" (at least - epsilon)?
 
     Both answers are correct in between.
@@ -44,6 +44,7 @@ class MinimumThreshold(_MinimumThreshold, Problem):
 
     __slots__ = ()
     title = "Is the lowest mean below a threshold?"
+    names = ("low", "high")
     options = {
         "threshold": Option(NUMBER, "The level that means are compared with"),
         "epsilon": Option(
@@ -61,14 +62,6 @@ class MinimumThreshold(_MinimumThreshold, Problem):
 
 
 LOW, HIGH = 0, 1
-
-
-@verbs.answers.register(MinimumThreshold)
-def _answers(problem: MinimumThreshold) -> Iterator[str]:
-    return iter(("low", "high"))
-
-
-verbs.answer_count.register(MinimumThreshold)(lambda problem: 2)
 
 
 @verbs.correct_answers.register(MinimumThreshold)
@@ -90,11 +83,6 @@ def _in_words(problem: MinimumThreshold, answer: str, labels: Sequence[str]) -> 
     return f"the lowest mean is {side} {problem.threshold:g}{close}"
 
 
-@verbs.tie.register(MinimumThreshold)
-def _tie(problem: MinimumThreshold, means: Floats) -> tuple[str, str]:
-    return on_threshold(problem.threshold, means)
-
-
 @verbs.cell_count.register(MinimumThreshold)
 def _cell_count(problem: MinimumThreshold, code: Code) -> int:
     return 1 if code[0] == LOW else problem.arms
@@ -112,9 +100,6 @@ def _project(
     return total_divergence(family, data, closest)
 
 
-verbs.add_hessian.register(MinimumThreshold)(verbs.no_hessian)
-
-
 @verbs.check.register(MinimumThreshold)
 def _check(problem: MinimumThreshold, family: Any) -> None:
     inside("threshold - epsilon", problem.threshold - problem.epsilon, problem, family)
@@ -122,12 +107,8 @@ def _check(problem: MinimumThreshold, family: Any) -> None:
 
 
 verbs.rank.register(MinimumThreshold)(lambda problem: problem.arms)
-
-
-@verbs.union_bound.register(MinimumThreshold)
-def _union_bound(problem: MinimumThreshold) -> int:
-    # "low" is wrong for one reason (all arms are high); "high" is proven wrong by any one low arm
-    return 1
+# "low" is wrong for one reason (all arms are high); "high" is proven wrong by any one low arm
+verbs.union_bound.register(MinimumThreshold)(lambda problem: 1)
 
 
 @jitable

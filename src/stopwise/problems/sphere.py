@@ -17,10 +17,10 @@ from stopwise.core.checks import positive, vector, whole
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import NotDefined
 from stopwise.core.options import NUMBERS, POSITIVE, Option
-from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import OneVariance, Quadratic, variance
 from stopwise.problems import rounds, verbs
+from stopwise.problems.limits import OneOfTwo
 from stopwise.problems.verbs import Code
 
 
@@ -31,11 +31,12 @@ class _Sphere(NamedTuple):
     ball: Region
 
 
-class Sphere(_Sphere, Problem):
+class Sphere(_Sphere, OneOfTwo):
     """Are the means "inside" or "outside" the sphere around ``center``? Gaussian arms."""
 
     __slots__ = ()
     title = "Are the means inside a ball?"
+    names = ("inside", "outside")
     options = {
         "radius": Option(POSITIVE, "Of the ball; 1 if empty"),
         "center": Option(NUMBERS, "One number for each arm: 0, 0, 0; the origin if empty"),
@@ -57,14 +58,6 @@ class Sphere(_Sphere, Problem):
 INSIDE, OUTSIDE = 0, 1
 
 
-@verbs.answers.register(Sphere)
-def _answers(problem: Sphere) -> Iterator[str]:
-    return iter(("inside", "outside"))
-
-
-verbs.answer_count.register(Sphere)(lambda problem: 2)
-
-
 @verbs.correct_answers.register(Sphere)
 def _correct_answers(problem: Sphere, means: Floats) -> Iterator[str]:
     distance = float(np.linalg.norm(means - problem.center))
@@ -72,9 +65,6 @@ def _correct_answers(problem: Sphere, means: Floats) -> Iterator[str]:
         yield "inside"
     if distance >= problem.radius:
         yield "outside"
-
-
-verbs.several_answers.register(Sphere)(lambda problem: False)
 
 
 @verbs.in_words.register(Sphere)
@@ -115,14 +105,6 @@ def _check(problem: Sphere, family: Any) -> None:
 
 verbs.rank.register(Sphere)(lambda problem: problem.arms)
 verbs.union_bound.register(Sphere)(lambda problem: 1)
-
-
-@verbs.reach.register(Sphere)
-def _reach(
-    problem: Sphere, family: Any, data: Data, code: Code, level: float, point: Floats
-) -> float:
-    # one answer is correct: it is reachable if the alternative to the other one is
-    return verbs.cost(problem, family, data, 1 - code, point)
 
 
 @jitable

@@ -11,24 +11,16 @@ import numpy as np
 
 from stopwise.cells.bound import arm_cost, project_bound, total_divergence
 from stopwise.core.arrays import Floats, Ints, assign, total
-from stopwise.core.checks import finite, whole
 from stopwise.core.data import Data
-from stopwise.core.options import NUMBER, Option
-from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence, of_arm
 from stopwise.problems import rounds, verbs
-from stopwise.problems.limits import beyond, harmonic, inside, on_threshold, separate_bound
+from stopwise.problems.limits import ArmSides, beyond, harmonic, separate_bound
 from stopwise.problems.rounds import Search
 from stopwise.problems.verbs import Answer, Code
 
 
-class _Thresholding(NamedTuple):
-    arms: int
-    threshold: float
-
-
-class Thresholding(_Thresholding, Problem):
+class Thresholding(ArmSides):
     """The set of arms with mean at most ``threshold``. Answers: tuples of arms, 2^K of them.
 
     They are ordered arm by arm from arm 0, low before high, and never enumerated by the library.
@@ -36,10 +28,6 @@ class Thresholding(_Thresholding, Problem):
 
     __slots__ = ()
     title = "Which arms are below a threshold, and which above?"
-    options = {"threshold": Option(NUMBER, "The level that means are compared with")}
-
-    def __new__(cls, arms: int, threshold: float) -> Thresholding:
-        return super().__new__(cls, whole("arms", arms, least=1), finite("threshold", threshold))
 
 
 @jitable
@@ -77,6 +65,7 @@ def _decode(problem: Thresholding, code: Code) -> Answer:
     return tuple(int(k) for k in np.flatnonzero(code))
 
 
+verbs.code_size.register(Thresholding)(lambda problem: problem.arms)
 verbs.answer_count.register(Thresholding)(lambda problem: 0)
 verbs.several_answers.register(Thresholding)(lambda problem: False)
 
@@ -85,11 +74,6 @@ verbs.several_answers.register(Thresholding)(lambda problem: False)
 def _in_words(problem: Thresholding, answer: Any, labels: Sequence[str]) -> str:
     below = [labels[k] for k in answer]
     return f"at most {problem.threshold:g}: {', '.join(below) or 'none'}; the others are above"
-
-
-@verbs.tie.register(Thresholding)
-def _tie(problem: Thresholding, means: Floats) -> tuple[str, str]:
-    return on_threshold(problem.threshold, means)
 
 
 verbs.cell_count.register(Thresholding)(lambda problem, code: problem.arms)
@@ -101,9 +85,6 @@ def _project(
 ) -> float:
     side = away(code, cell)
     return project_bound(family, data, cell, side, problem.threshold, closest)
-
-
-verbs.add_hessian.register(Thresholding)(verbs.no_hessian)
 
 
 @verbs.cost.register(Thresholding)
@@ -120,15 +101,6 @@ def _cost(problem: Thresholding, family: Any, data: Data, code: Code, closest: F
     return best
 
 
-@verbs.check.register(Thresholding)
-def _check(problem: Thresholding, family: Any) -> None:
-    inside("threshold", problem.threshold, problem, family)
-
-
-verbs.rank.register(Thresholding)(lambda problem: 1)
-verbs.union_bound.register(Thresholding)(lambda problem: problem.arms)
-
-
 @verbs.reach.register(Thresholding)
 def _reach(
     problem: Thresholding, family: Any, data: Data, code: Code, level: float, point: Floats
@@ -137,11 +109,6 @@ def _reach(
         wrong = away(code, k) * (data.means[k] - problem.threshold) > 0.0
         point[k] = problem.threshold if wrong else data.means[k]
     return total_divergence(family, data, point)
-
-
-@verbs.code_size.register(Thresholding)
-def _code_size(problem: Thresholding) -> int:
-    return problem.arms
 
 
 @verbs.reachable.register(Thresholding)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -259,10 +260,7 @@ def reachable(problem: Any, family: Any, data: Data, level: float) -> Iterator[A
 
 def unknown_answer(problem: Any, answer: object) -> BadArgument:
     """The error for something that is not one of the problem's answers."""
-    listed = []
-    for known in answers(problem):
-        listed.append(repr(known))
-        if len(listed) == 6:
-            listed.append("...")
-            break
+    listed = [repr(known) for known in islice(answers(problem), 6)]
+    if len(listed) == 6:
+        listed.append("...")
     return BadArgument("answer", answer, f"an answer of {problem!r}: {', '.join(listed)}")

@@ -13,8 +13,7 @@ from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
 from stopwise.core.options import SHARES, Option
 from stopwise.core.values import Empty, Strategy
-from stopwise.oracles.solve import solution
-from stopwise.problems.verbs import candidates, encode
+from stopwise.oracles.quantities import oracle
 from stopwise.sampling.tracking import DTracking
 from stopwise.sampling.verbs import Question, aim, bind, pursues
 
@@ -55,9 +54,7 @@ def _aim(
     assign(state.pursuit.weights, strategy.weights)
 
 
-@pursues.register(FixedWeights)
-def _pursues(strategy: FixedWeights) -> bool:
-    return False
+pursues.register(FixedWeights)(lambda strategy: False)
 
 
 class Uniform(Empty, Strategy):
@@ -85,15 +82,10 @@ class OracleWeights(Empty, Strategy):
 
 @bind.register(OracleWeights)
 def _bind_oracle(strategy: OracleWeights, question: Question) -> FixedWeights:
-    problem, family, truth = question.problem, question.family, question.truth
+    truth = question.truth
     if np.isnan(truth).any():
         raise NotDefined(
             "strategy: OracleWeights needs the true means, which a campaign does not know; allowed: a "
             "strategy that does not need them, such as TrackAndStop()."
         )
-    solved = [
-        solution(problem, family, truth, encode(problem, answer))
-        for answer in candidates(problem, family, truth)
-    ]
-    best = max(each.value for each in solved)
-    return FixedWeights(next(s.weights for s in solved if s.value >= best * (1.0 - 1e-9)))
+    return FixedWeights(oracle(question.problem, truth, family=question.family).weights[0])

@@ -68,11 +68,6 @@ def aim(strategy: Any, problem: Any, family: Any, state: State, rounds: int, rng
     raise MissingVerb("aim", strategy)
 
 
-@aim.register(Direct)
-def _no_aim(strategy: Any, problem: Any, family: Any, state: State, rounds: int, rng: Rng) -> None:
-    pass
-
-
 @verb(inline=True)
 def pick(strategy: Any, problem: Any, family: Any, state: State, rounds: int, rng: Rng) -> int:
     """The next arm, after so many samples with those in flight; by default the tracker's."""
@@ -85,11 +80,6 @@ def pick(strategy: Any, problem: Any, family: Any, state: State, rounds: int, rn
 def catch_up(strategy: Any, state: State) -> None:
     """Samples were lost, or came unasked: bring the tracker's memory up to what was taken."""
     recount(strategy.tracker, state.pursuit.weights, state.taken, state.pursuit.totals)
-
-
-@catch_up.register(Direct)
-def _nothing_to_catch_up(strategy: Any, state: State) -> None:
-    pass
 
 
 @verb
@@ -105,20 +95,17 @@ def sound(strategy: Any, state: State) -> bool:
     return abs(whole - 1.0) <= 1e-6
 
 
-@sound.register(Direct)
-def _always_sound(strategy: Any, state: State) -> bool:
-    return True
-
-
 @verb
 def pursues(strategy: Any) -> bool:
     """Whether the strategy has an answer in mind."""
     return True
 
 
-@pursues.register(Direct)
-def _no_answer_in_mind(strategy: Any) -> bool:
-    return False
+# a strategy that names arms itself has no weights and no tracker
+aim.register(Direct)(lambda strategy, problem, family, state, rounds, rng: None)
+catch_up.register(Direct)(lambda strategy, state: None)
+sound.register(Direct)(lambda strategy, state: True)
+pursues.register(Direct)(lambda strategy: False)
 
 
 def check_strategy(strategy: Any) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 TARGET = 0.8  # the quantile that people plan with
 Guess = float | tuple[float, float]  # a mean, or a range of means
 
@@ -17,8 +14,3 @@ def amount(value: float) -> str:
 def spelled(guess: Guess) -> str:
     """A mean as it was guessed: "0.5", or "0.4 to 0.48"."""
     return f"{guess[0]:g} to {guess[1]:g}" if isinstance(guess, tuple) else f"{guess:g}"
-
-
-def plain(value: Any) -> Any:
-    """For JSON, which has no infinite and no undefined numbers: None."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -63,8 +63,8 @@ class Blocks:
                 times, codes, counts = file["times"], file["codes"], file["counts"]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise BadBlock(f"{path}: the block cannot be read ({error}).") from error
-        if key != [self.key, case, block, first, count] or len(times) != count:
-            wanted = [self.key, case, block, first, count]
+        wanted = [self.key, case, block, first, count]
+        if key != wanted or len(times) != count:
             raise BadBlock(f"{path}: the file says that it is {key}; expected {wanted}.")
         return Batch(first, times, codes, counts.astype(float), np.ones(count, dtype=bool))
 

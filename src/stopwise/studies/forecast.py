@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.arrays import Floats
-from stopwise.core.tables import html_table, text_table
+from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
-from stopwise.studies.amounts import TARGET, Guess, amount, plain, spelled
+from stopwise.studies.amounts import TARGET, Guess, amount, spelled
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
 SHOWN = 30  # arms in tables
@@ -42,12 +42,7 @@ class Spread:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
-        return {
-            "mean": self.mean,
-            "standard_error": plain(self.standard_error),
-            "quantiles": {str(q): value for q, value in self.quantiles.items()},
-            "quantile_errors": {str(q): plain(e) for q, e in self.quantile_errors.items()},
-        }
+        return plain(vars(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,21 +82,10 @@ class StrategyForecast:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
-        return {
-            "name": self.name,
-            "strategy": repr(self.strategy),
-            "runs": self.runs,
-            "undecided": self.undecided,
-            "errors": self.errors,
-            "error_interval": list(self.error_interval),
-            "samples": self.samples.to_dict(),
-            "ratio": self.ratio,
-            "cost": None if self.cost is None else self.cost.to_dict(),
-            "arms": {"mean": self.arm_means.tolist(), "0.95": self.arm_highs.tolist()},
-            "instance_means": self.instance_means.tolist(),
-            "between": self.between,
-            "within": plain(self.within),
-        }
+        fields = dict(vars(self))
+        del fields["times"]
+        arms = {"mean": fields.pop("arm_means"), "0.95": fields.pop("arm_highs")}
+        return plain({**fields, "arms": arms})
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,25 +58,20 @@ def picture(forecast: Any) -> Picture:
     high = max([middle, *(float(curve.samples[-1]) for curve in curves)])
     log_scale = high > 30.0 * low
     word = "proven" if forecast.proven else "not proven"
+    name = "lower bound" if forecast.sharp else "asymptotic lower bound"
+    where = f",\nmedian of {bounds.size} draws" if bounds.size > 1 else ""
     return Picture(
         "How many samples will it take?",
         f"{forecast.problem!r}, {forecast.family!r}, delta = {forecast.delta:g}, "
         f"{type(forecast.stopping).__name__} ({word} delta-correct)",
         curves,
         np.array([bounds.min(), middle, bounds.max()]),
-        _bound_label(forecast, middle),
+        f"{name}{where} {amount(middle)}",
         tuple(f"arm {k}: {spelled(forecast.guesses[k])}" for k in chosen),
         ideal[chosen],
         (low / 1.6 if log_scale else 0.0, high * 1.03),
         log_scale,
     )
-
-
-def _bound_label(forecast: Any, middle: float) -> str:
-    name = "lower bound" if forecast.sharp else "asymptotic lower bound"
-    many = len(forecast.instances)
-    where = f",\nmedian of {many} draws" if many > 1 else ""
-    return f"{name}{where} {amount(middle)}"
 
 
 def _curve(forecast: Any, name: str, chosen: Any) -> Curve:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from stopwise.core.errors import BadArgument
+from stopwise.core.optional import load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +72,7 @@ SETTINGS: dict[str, Any] = {
 @contextmanager
 def style() -> Iterator[None]:
     """The look, for as long as the block lasts."""
-    with _matplotlib().rc_context(SETTINGS):
+    with load("matplotlib", "picture", "plots").rc_context(SETTINGS):
         yield
 
 
@@ -87,24 +87,11 @@ def looked(draw: F) -> F:
     return cast(F, drawn)
 
 
-def _matplotlib() -> Any:
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        raise BadArgument(
-            "picture",
-            "no matplotlib",
-            "an environment with matplotlib",
-            'Install "stopwise[plots]".',
-        ) from error
-    return mpl
-
-
 def canvas(
     width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Figure, Any]:
     """A figure of so many inches and its axes, without the global state of pyplot."""
-    _matplotlib()
+    load("matplotlib", "picture", "plots")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")

@@ -14,7 +14,7 @@ from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
-from stopwise.engine.design import Design, check_deltas, default_stopping, generator, prepare
+from stopwise.engine.design import Design, check_deltas, generator, prepare, what_suits
 from stopwise.families.checks import check_means
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
@@ -61,9 +61,7 @@ def plan(
     a run undecided; by default 10 million, 1 million with ranges. ``workers`` and ``progress`` are
     those of ``simulate``. Means at which no test can end are refused.
     """
-    check_role("problem", problem, Problem)
-    check_role("family", family, Family)
-    rule = default_stopping(family) if stopping is None else stopping
+    setting = what_suits(problem, family, stopping=stopping)
     guesses = _guesses(means, problem.arms, family)
     level = _error_rate(delta)
     chosen = _named(strategies)
@@ -79,31 +77,22 @@ def plan(
         checks.whole("workers", workers, least=1)
     instances, sharp = _instances(problem, family, guesses, level, start, number)
     designs = [
-        prepare(
-            problem,
-            instances[0].means,
-            family=family,
-            strategy=strategy,
-            stopping=rule,
-            deltas=(level,),
-            max_rounds=most,
-        )
-        for strategy in chosen.values()
+        prepare(setting._replace(strategy=each), instances[0].means, (level,), most)
+        for each in chosen.values()
     ]
     _refuse_out_of_reach(instances, most)
     if count is None:
         count = _affordable(designs, instances)
-    results, complete = _simulate(designs, chosen, instances, count, workers, progress)
+    named = dict(zip(chosen, designs, strict=True))
+    results, complete = _simulate(named, instances, count, workers, progress)
     bound = float(np.mean([each.lower_bound for each in instances]))
-    found = {
-        name: _summarise(name, chosen[name], runs, prices, bound) for name, runs in results.items()
-    }
+    found = {name: _summarise(name, runs, prices, bound) for name, runs in results.items()}
     if not found:
         raise StopwiseError("plan: interrupted before the first run had finished.")
     return Forecast(
         problem,
         family,
-        rule,
+        setting.stopping,
         level,
         guesses,
         prices,
@@ -250,33 +239,28 @@ def _guess_rounds(design: Design, found: Oracle) -> float:
 
 
 def _simulate(
-    designs: list[Design],
-    strategies: dict[str, Strategy],
+    designs: dict[str, Design],
     instances: tuple[Instance, ...],
     count: int,
     workers: int | None,
     progress: bool | Callable[[int], None] | None,
 ) -> tuple[dict[str, list[Results]], bool]:
     """The results of each strategy at each instance, and whether all runs have finished."""
-    found: dict[str, list[Results]] = {name: [] for name in strategies}
-    jobs = [(instance, name) for instance in instances for name in strategies]
-    complete, setting = True, designs[0]
+    found: dict[str, list[Results]] = {name: [] for name in designs}
+    jobs = [(instance, name) for instance in instances for name in designs]
+    complete = True
     with reporter(progress, count * len(jobs)) as report:
         for place, (instance, name) in enumerate(jobs):
-            if report is not None:
-                report(count * place)  # the next strategy may have to be compiled first
+            report(count * place)  # the next strategy may have to be compiled first
             results = simulate(
-                setting.problem,
-                instance.means,
-                family=setting.family,
-                strategy=strategies[name],
-                stopping=setting.stopping,
-                delta=float(setting.deltas[0]),
+                means=instance.means,
+                **designs[name].asked._asdict(),
+                delta=float(designs[name].deltas[0]),
                 repetitions=count,
                 seed=instance.seed,
-                max_rounds=setting.max_rounds,
+                max_rounds=designs[name].max_rounds,
                 workers=workers,
-                progress=False if report is None else _after(report, count * place),
+                progress=_after(report, count * place),
             )
             if len(results):
                 found[name].append(results)
@@ -291,7 +275,7 @@ def _after(report: Callable[[int], None], earlier: int) -> Callable[[int], None]
 
 
 def _summarise(
-    name: str, strategy: Strategy, results: list[Results], prices: Floats | None, bound: float
+    name: str, results: list[Results], prices: Floats | None, bound: float
 ) -> StrategyForecast:
     spent = [np.where(r.undecided, r.max_rounds, r.stopping_times).astype(float) for r in results]
     counts = np.concatenate([r.counts for r in results])
@@ -305,7 +289,7 @@ def _summarise(
     between = max(float(means.var(ddof=1)) - noise, 0.0) if means.size > 1 else 0.0
     return StrategyForecast(
         name,
-        strategy,
+        results[0].strategy,
         runs,
         undecided,
         errors,

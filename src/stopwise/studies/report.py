@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
@@ -16,7 +16,6 @@ from stopwise import __version__
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table
 from stopwise.oracles.quantities import oracle
-from stopwise.oracles.values import Oracle
 from stopwise.studies.look import bar_style, looked, marker_style, series_style
 from stopwise.studies.results import Results
 from stopwise.studies.spec import Instance
@@ -65,15 +64,11 @@ class Panel:
 
 def panels(results: StudyResults) -> list[Panel]:
     """What the pictures show, one entry for each instance."""
-    found = []
-    for instance in results.spec.instances[:MOST]:
-        family = results.spec.family
-        truth = oracle(instance.problem, instance.means, family=family)
-        found.append(_panel(results, instance, truth))
-    return found
+    return [_panel(results, instance) for instance in results.spec.instances[:MOST]]
 
 
-def _panel(results: StudyResults, instance: Instance, truth: Oracle) -> Panel:
+def _panel(results: StudyResults, instance: Instance) -> Panel:
+    truth = oracle(instance.problem, instance.means, family=results.spec.family)
     several = len(results.spec.stopping) > 1
     series = tuple(
         _series(f"{case.strategy[0]}, {case.stopping[0]}" if several else case.strategy[0], found)
@@ -110,17 +105,17 @@ def page(results: StudyResults, about: Mapping[str, Any]) -> str:
         note = f'<p class="note">The pictures show the first {MOST} instances; the tables all.</p>'
     figures = [
         (
-            _distributions(shown),
+            _figure(shown, 2.8, "share of runs", _draw_distributions),
             f"Share of runs that have stopped, at delta = {shown[0].delta:.3g}. Dotted: the lower bound "
             "T* log 1/delta on the mean.",
         ),
         (
-            _growth(shown),
+            _figure(shown, 2.8, "mean samples", _draw_growth),
             "Mean number of samples against log 1/delta, with two standard errors. Dotted: the "
             "lower bound T* log 1/delta; an optimal strategy becomes parallel to it.",
         ),
         (
-            _proportions(shown),
+            _figure(shown, 2.6, "share of samples", _draw_proportions),
             "Mean share of samples of each arm when the run stops. Black marks: oracle weights (one "
             "shape for each oracle answer).",
         ),
@@ -177,74 +172,60 @@ def _embedded(figure: Any) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-def _grid(shown: list[Panel], height: float) -> tuple[Any, list[Any]]:
-    """Axes for the panels, at most three a row."""
+@looked
+def _figure(
+    shown: list[Panel], height: float, label: str, draw: Callable[[Any, Panel], None]
+) -> Any:
+    """The panels as ``draw`` draws them, at most three a row, with one legend."""
     from matplotlib.figure import Figure
 
     columns = min(3, len(shown))
     rows = -(-len(shown) // columns)
     figure = Figure(figsize=(4.2 * columns + 1.0, height * rows + 0.9), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).reshape(-1)
-    for empty in axes[len(shown) :]:
+    grid = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    for empty in grid[len(shown) :]:
         empty.remove()
-    return figure, list(axes[: len(shown)])
-
-
-def _legend(figure: Any, axes: Any) -> None:
-    handles, labels = axes.get_legend_handles_labels()
+    for axes, panel in zip(grid, shown, strict=False):
+        draw(axes, panel)
+        axes.set_title(panel.name)
+    grid[0].set_ylabel(label)
+    handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, len(labels))))
-
-
-@looked
-def _distributions(shown: list[Panel]) -> Any:
-    figure, all_axes = _grid(shown, 2.8)
-    for panel, axes in zip(shown, all_axes, strict=True):
-        bound = panel.time * math.log(1.0 / panel.delta)
-        for place, each in enumerate(panel.series):
-            runs = each.times.size
-            shares = np.arange(1, runs + 1) / runs
-            ended = np.isfinite(each.times)
-            axes.step(each.times[ended], shares[ended], where="post", label=each.label,
-                      **series_style(place))  # fmt: skip
-        if math.isfinite(bound):
-            axes.axvline(bound, color="0.35", linestyle=":", label="lower bound")
-        axes.set(title=panel.name, xscale="log", xlabel="samples", ylim=(0, 1.02))
-    all_axes[0].set_ylabel("share of runs")
-    _legend(figure, all_axes[0])
     return figure
 
 
-@looked
-def _growth(shown: list[Panel]) -> Any:
-    figure, all_axes = _grid(shown, 2.8)
-    for panel, axes in zip(shown, all_axes, strict=True):
-        for place, each in enumerate(panel.series):
-            axes.errorbar(each.logs, each.means, yerr=2 * each.errors, capsize=2, label=each.label,
-                          **marker_style(place))  # fmt: skip
-        if math.isfinite(panel.time):
-            ends = np.array([0.0, panel.series[0].logs.max()])
-            axes.plot(ends, panel.time * ends, color="0.35", linestyle=":", label="lower bound")
-        axes.set(title=panel.name, xlabel="log 1/delta")
-        axes.set_ylim(bottom=0)
-        axes.set_xlim(left=0)
-    all_axes[0].set_ylabel("mean samples")
-    _legend(figure, all_axes[0])
-    return figure
+def _draw_distributions(axes: Any, panel: Panel) -> None:
+    bound = panel.time * math.log(1.0 / panel.delta)
+    for place, each in enumerate(panel.series):
+        runs = each.times.size
+        shares = np.arange(1, runs + 1) / runs
+        ended = np.isfinite(each.times)
+        axes.step(each.times[ended], shares[ended], where="post", label=each.label,
+                  **series_style(place))  # fmt: skip
+    if math.isfinite(bound):
+        axes.axvline(bound, color="0.35", linestyle=":", label="lower bound")
+    axes.set(xscale="log", xlabel="samples", ylim=(0, 1.02))
 
 
-@looked
-def _proportions(shown: list[Panel]) -> Any:
-    figure, all_axes = _grid(shown, 2.6)
-    for panel, axes in zip(shown, all_axes, strict=True):
-        arms, count = np.arange(panel.series[0].proportions.size), len(panel.series)
-        width = 0.8 / count
-        for place, each in enumerate(panel.series):
-            middle = arms + (place - (count - 1) / 2) * width
-            axes.bar(middle, each.proportions, width, label=each.label, **bar_style(place))
-        for place, weights in enumerate(panel.weights[:4]):
-            axes.plot(arms, weights, linestyle="none", marker="D^sv"[place], color="black",
-                      markersize=5, label="oracle weights" if place == 0 else None)  # fmt: skip
-        axes.set(title=panel.name, xlabel="arm", xticks=arms if arms.size <= 12 else [])
-    all_axes[0].set_ylabel("share of samples")
-    _legend(figure, all_axes[0])
-    return figure
+def _draw_growth(axes: Any, panel: Panel) -> None:
+    for place, each in enumerate(panel.series):
+        axes.errorbar(each.logs, each.means, yerr=2 * each.errors, capsize=2, label=each.label,
+                      **marker_style(place))  # fmt: skip
+    if math.isfinite(panel.time):
+        ends = np.array([0.0, panel.series[0].logs.max()])
+        axes.plot(ends, panel.time * ends, color="0.35", linestyle=":", label="lower bound")
+    axes.set_xlabel("log 1/delta")
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+
+
+def _draw_proportions(axes: Any, panel: Panel) -> None:
+    arms, count = np.arange(panel.series[0].proportions.size), len(panel.series)
+    width = 0.8 / count
+    for place, each in enumerate(panel.series):
+        middle = arms + (place - (count - 1) / 2) * width
+        axes.bar(middle, each.proportions, width, label=each.label, **bar_style(place))
+    for place, weights in enumerate(panel.weights[:4]):
+        axes.plot(arms, weights, linestyle="none", marker="D^sv"[place], color="black",
+                  markersize=5, label="oracle weights" if place == 0 else None)  # fmt: skip
+    axes.set(xlabel="arm", xticks=arms if arms.size <= 12 else [])

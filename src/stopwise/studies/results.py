@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import StopwiseError
 from stopwise.core.optional import load
-from stopwise.core.tables import html_table, text_table
+from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.engine.batch import Batch
 from stopwise.engine.design import Design
 from stopwise.oracles.quantities import oracle
 from stopwise.problems.verbs import Code, correct_answers, decode
-from stopwise.studies.amounts import plain
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CONFIDENCE = 0.95
@@ -60,14 +59,8 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values (infinite and undefined numbers become None)."""
-        rows = []
-        for row in self.rows:
-            fields = {name: plain(value) for name, value in vars(row).items()}
-            fields["quantiles"] = {str(q): plain(v) for q, v in row.quantiles.items()}
-            fields["error_interval"] = [plain(end) for end in row.error_interval]
-            rows.append(fields)
-        time = plain(self.characteristic_time)
-        return {"rows": rows, "proven": self.proven, "characteristic_time": time}
+        rows, time = [vars(row) for row in self.rows], self.characteristic_time
+        return plain({"rows": rows, "proven": self.proven, "characteristic_time": time})
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows."""
@@ -262,12 +255,7 @@ def binomial_interval(errors: int, runs: int) -> tuple[float, float]:
 
 
 def collect(
-    design: Design,
-    strategy: Strategy,
-    delta: float | tuple[float, ...],
-    seed: int,
-    batch: Batch,
-    complete: bool,
+    design: Design, delta: float | tuple[float, ...], seed: int, batch: Batch, complete: bool
 ) -> Results:
     """The finished rows, with the deltas in the order in which they were given."""
     done = np.flatnonzero(batch.finished)
@@ -278,10 +266,7 @@ def collect(
     else:
         times, codes, counts = times[:, 0], codes[:, 0], counts[:, 0]
     return Results(
-        design.problem,
-        design.family,
-        strategy,
-        design.stopping,
+        *design.asked,
         design.truth,
         delta,
         seed,

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from stopwise.core.errors import StopwiseError
-from stopwise.engine.batch import Batch, Failure, Stream, run_block
+from stopwise.engine.batch import Batch, Stream, run_block
 from stopwise.engine.design import Design
 from stopwise.studies.blocks import BadBlock, Blocks
 from stopwise.studies.spec import Case, StudySpec
@@ -62,13 +62,15 @@ def _stored(store: Blocks, block: Block, warn: Callable[[str], None]) -> bool:
     return True
 
 
-def compute(design: Design, stream: Stream, first: int, count: int) -> Batch:
+def compute(
+    design: Design,
+    stream: Stream,
+    first: int,
+    count: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Batch:
     """A block, wherever this runs."""
-    return _whole(run_block(design, stream, first, count, lambda: False))
-
-
-def _whole(found: tuple[Batch, Failure | None]) -> Batch:
-    batch, failure = found
+    batch, failure = run_block(design, stream, first, count, stopped)
     if failure is not None:
         kind = type(failure.error).__name__
         raise StudyFailed(f"repetition {failure.repetition} failed: {kind}: {failure.error}")
@@ -88,15 +90,13 @@ def run_blocks(
         width = int(getattr(executor, "_max_workers", 0) or UNKNOWN)
         return _drive(spec, todo, store, executor.submit, width, report)
     stop = threading.Event()
-
-    def here(design: Design, stream: Stream, first: int, count: int) -> Batch:
-        return _whole(run_block(design, stream, first, count, stop.is_set))
-
     with ThreadPoolExecutor(workers) as pool:
+
+        def submit(function: Callable[..., Batch], *task: Any) -> Any:
+            return pool.submit(function, *task, stop.is_set)
+
         try:
-            return _drive(
-                spec, todo, store, lambda _, *task: pool.submit(here, *task), workers, report
-            )
+            return _drive(spec, todo, store, submit, workers, report)
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
@@ -123,7 +123,10 @@ def _drive(
         number = block.case.number
         if number not in designs:
             designs.clear()  # cases come one after the other
-            designs[number] = spec.design(block.case)
+            design = spec.design(
+                block.case
+            )  # as asked it may hold a function, which cannot be sent
+            designs[number] = design._replace(asked=design.setting)
         stream = Stream(spec.seed, number)
         future = submit(compute, designs[number], stream, block.first, block.size)
         running[id(future)] = future

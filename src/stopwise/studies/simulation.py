@@ -18,15 +18,9 @@ from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import StopwiseError
 from stopwise.core.optional import load
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.engine.batch import Failure, Stream, run_batch
-from stopwise.engine.design import (
-    Design,
-    check_deltas,
-    default_stopping,
-    default_strategy,
-    prepare,
-)
+from stopwise.engine.design import Design, check_deltas, prepare, what_suits
 from stopwise.engine.loop import Trace
 from stopwise.engine.worker import CHUNK, Worker, new_outcome, new_trace
 from stopwise.problems.verbs import Answer, Code, correct_answers, decode
@@ -87,10 +81,22 @@ class RunTrace:
         )
 
     def plot(self, axes: Any = None) -> Any:
-        """Evidence against the level, round by round; returns the axes."""
-        from stopwise.studies.run_plot import plot_trace
+        """Evidence against the level, round by round, and which arm was sampled; returns the axes."""
+        import matplotlib.pyplot as plt
 
-        return plot_trace(self, axes)
+        if axes is None:
+            _, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, height_ratios=(2, 1))
+        top, bottom = axes
+        rounds = np.arange(1, len(self) + 1)
+        top.plot(rounds, self.evidence, label="evidence for the leading answer")
+        top.plot(rounds, self.level, label="level")
+        top.set_ylabel("evidence")
+        top.legend()
+        bottom.plot(rounds, self.arms, ".", markersize=2, alpha=0.4)
+        bottom.set_xlabel("round")
+        bottom.set_ylabel("sampled arm")
+        bottom.yaxis.get_major_locator().set_params(integer=True)
+        return axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,32 +146,6 @@ def _seed(seed: int | None) -> int:
     return secrets.randbits(64) if seed is None else checks.whole("seed", seed, least=0)
 
 
-def _design(
-    problem: Problem,
-    means: ArrayLike,
-    *,
-    family: Family,
-    strategy: Strategy | None,
-    stopping: StoppingRule | None,
-    deltas: tuple[float, ...],
-    max_rounds: int,
-) -> tuple[Design, Strategy]:
-    """What is left open gets the choice that suits problem and family; with the strategy as chosen."""
-    check_role("problem", problem, Problem)
-    check_role("family", family, Family)
-    chosen = default_strategy(problem) if strategy is None else strategy
-    design = prepare(
-        problem,
-        means,
-        family=family,
-        strategy=chosen,
-        stopping=default_stopping(family) if stopping is None else stopping,
-        deltas=deltas,
-        max_rounds=max_rounds,
-    )
-    return design, chosen
-
-
 def run(
     problem: Problem,
     means: ArrayLike,
@@ -183,15 +163,7 @@ def run(
     ``strategy`` and ``stopping`` are by default those that suit the problem and the family.
     """
     (only,) = check_deltas(checks.finite("delta", delta))
-    design, chosen = _design(
-        problem,
-        means,
-        family=family,
-        strategy=strategy,
-        stopping=stopping,
-        deltas=(only,),
-        max_rounds=max_rounds,
-    )
+    design = prepare(what_suits(problem, family, strategy, stopping), means, (only,), max_rounds)
     used = _seed(seed)
     room = min(CHUNK, design.max_rounds) if trace else 0
     worker = Worker(design, new_trace(design.code_size, room))
@@ -202,10 +174,7 @@ def run(
     rounds, decided = int(outcome.progress[0]), bool(outcome.progress[1])
     answer = decode(problem, outcome.codes[0]) if decided else None
     return Run(
-        design.problem,
-        design.family,
-        chosen,
-        design.stopping,
+        *design.asked,
         only,
         used,
         design.proven,
@@ -267,22 +236,14 @@ def simulate(
     runs that have finished, with ``complete`` False.
     """
     deltas = check_deltas(delta)
-    design, chosen = _design(
-        problem,
-        means,
-        family=family,
-        strategy=strategy,
-        stopping=stopping,
-        deltas=deltas,
-        max_rounds=max_rounds,
-    )
+    design = prepare(what_suits(problem, family, strategy, stopping), means, deltas, max_rounds)
     count = checks.whole("repetitions", repetitions, least=1)
     used = _seed(seed)
     threads = processors() if workers is None else checks.whole("workers", workers, least=1)
     with reporter(progress, count) as report:
         batch, failure, interrupted = run_batch(design, Stream(used), 0, count, threads, report)
     asked = deltas if np.ndim(delta) > 0 else deltas[0]
-    results = collect(design, chosen, asked, used, batch, not interrupted and failure is None)
+    results = collect(design, asked, used, batch, not interrupted and failure is None)
     if failure is not None:
         raise RunFailed(failure, used, results) from failure.error
     return results
@@ -298,12 +259,12 @@ def processors() -> int:
 @contextmanager
 def reporter(
     progress: bool | Callable[[int], None] | None, count: int
-) -> Iterator[Callable[[int], None] | None]:
+) -> Iterator[Callable[[int], None]]:
     """What to tell about finished runs: a function that is given, a bar, or nothing."""
     if callable(progress):
         yield progress
     elif progress is False or (progress is None and not sys.stderr.isatty()):
-        yield None
+        yield lambda done: None
     else:
         from stopwise.studies.progress import progress_bar
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,9 +13,8 @@ import numpy as np
 from stopwise import __version__
 from stopwise.core import checks, verbs
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem, check_role
-from stopwise.engine.design import Design, check_deltas, default_stopping, default_strategy, prepare
-from stopwise.studies.simulation import DELTA, MAX_ROUNDS
+from stopwise.core.values import Family, Problem
+from stopwise.engine.design import Design, Setting, prepare
 
 Named = tuple[str, Any]
 
@@ -60,15 +58,8 @@ class StudySpec(NamedTuple):
     def design(self, case: Case) -> Design:
         """What the engine needs for a case."""
         _, problem, means = case.instance
-        return prepare(
-            problem,
-            means,
-            family=self.family,
-            strategy=case.strategy[1],
-            stopping=case.stopping[1],
-            deltas=self.deltas,
-            max_rounds=self.max_rounds,
-        )
+        asked = Setting(problem, self.family, case.strategy[1], case.stopping[1])
+        return prepare(asked, means, self.deltas, self.max_rounds)
 
     def fingerprint(self) -> str:
         """A hash of what decides the numbers: the values, the version, and a user's own functions."""
@@ -111,43 +102,15 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield f"{type(value).__name__} {value!r}".encode()
 
 
-def make_spec(
-    problem: Problem | Callable[[int], Problem],
-    instances: Any,
-    *,
-    family: Family,
-    strategies: Any = None,
-    stopping: Any = None,
-    deltas: Any = DELTA,
-    repetitions: int = 1000,
-    seed: int = 0,
-    max_rounds: int = MAX_ROUNDS,
-    block: int | None = None,
-    name: str = "study",
-) -> StudySpec:
-    """A spec from values; one of anything may stand for a list of one, None for what suits."""
-    check_role("family", family, Family)
-    count = checks.whole("repetitions", repetitions, least=1)
-    cases = tuple(_instance(i, *item, problem) for i, item in enumerate(_listed(instances)))
-    if strategies is None and cases:
-        strategies = default_strategy(cases[0].problem)
-    spec = StudySpec(
-        name,
-        family,
-        cases,
-        _named("strategies", strategies),
-        _named("stopping", default_stopping(family) if stopping is None else stopping),
-        check_deltas(deltas),
-        count,
-        checks.whole("seed", seed, least=0),
-        checks.whole("max_rounds", max_rounds, least=1),
-        min(1000, max(10, count // 20)) if block is None else checks.whole("block", block, least=1),
-    )
-    if not spec.instances:
+def named_instances(
+    instances: Any, problem: Problem | Callable[[int], Problem]
+) -> tuple[Instance, ...]:
+    """Instances with names that differ; one may stand for a list of one."""
+    found = tuple(_instance(i, *item, problem) for i, item in enumerate(_listed(instances)))
+    if not found:
         raise BadArgument("instances", instances, "at least one instance")
-    _distinct("instances", [each.name for each in spec.instances])
-    _try(spec)
-    return spec
+    _distinct("instances", [each.name for each in found])
+    return found
 
 
 def _listed(instances: Any) -> list[tuple[str | None, Any]]:
@@ -172,7 +135,7 @@ def _instance(place: int, name: str | None, means: Any, problem: Any) -> Instanc
     return Instance(f"instance {place + 1}" if name is None else name, own, values)
 
 
-def _named(what: str, given: Any) -> tuple[Named, ...]:
+def named_values(what: str, given: Any) -> tuple[Named, ...]:
     """Names and values: from a dict, a list of values, or one value."""
     if isinstance(given, Mapping):
         named = tuple((str(name), value) for name, value in given.items())
@@ -200,7 +163,7 @@ def _distinct(what: str, names: Sequence[str]) -> None:
             raise BadArgument(f"{what}[{place}]", name, "names that all differ")
 
 
-def _try(spec: StudySpec) -> None:
+def try_each(spec: StudySpec) -> None:
     """Refuse now what would be refused when its turn comes: every instance, strategy and rule once."""
     first = Case(0, spec.instances[0], spec.strategies[0], spec.stopping[0])
     tries = [(f"instances[{i}]", first._replace(instance=x)) for i, x in enumerate(spec.instances)]
@@ -209,16 +172,9 @@ def _try(spec: StudySpec) -> None:
     ]
     tries += [(f"stopping[{i}]", first._replace(stopping=x)) for i, x in enumerate(spec.stopping)]
     for where, case in tries:
-        with blamed(where):
+        try:
             spec.design(case)
-
-
-@contextmanager
-def blamed(where: str) -> Iterator[None]:
-    """Errors about an argument say where that argument came from."""
-    try:
-        yield
-    except BadArgument as error:
-        if error.name in ("delta", "max_rounds"):
-            raise
-        raise error.renamed(f"{where}.{error.name}") from None
+        except BadArgument as error:  # it says where its argument came from
+            if error.name in ("delta", "max_rounds"):
+                raise
+            raise error.renamed(f"{where}.{error.name}") from None

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,15 @@ import numpy as np
 
 from stopwise.core.checks import whole
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem
+from stopwise.core.values import Family, Problem, check_role
 from stopwise.engine.batch import Batch
+from stopwise.engine.design import check_deltas, default_stopping, default_strategy
 from stopwise.studies.blocks import BadBlock, Blocks, write_file
 from stopwise.studies.results import Results, collect
 from stopwise.studies.runner import Block, blocks, missing, run_blocks
 from stopwise.studies.simulation import DELTA, MAX_ROUNDS, processors, reporter
-from stopwise.studies.spec import Case, StudySpec, make_spec
-from stopwise.studies.study_file import read_spec
+from stopwise.studies.spec import Case, StudySpec, named_instances, named_values, try_each
+from stopwise.studies.study_file import read_study
 from stopwise.studies.study_results import StudyResults, StudyStatus, describe
 
 
@@ -55,32 +57,34 @@ class Study:
         name: str = "study",
         folder: str | PathLike[str] | None = None,
     ) -> None:
-        spec = make_spec(
-            problem,
-            instances,
-            family=family,
-            strategies=strategies,
-            stopping=stopping,
-            deltas=deltas,
-            repetitions=repetitions,
-            seed=seed,
-            max_rounds=max_rounds,
-            block=block,
-            name=name,
+        check_role("family", family, Family)
+        count = whole("repetitions", repetitions, least=1)
+        cases = named_instances(instances, problem)
+        if strategies is None:
+            strategies = default_strategy(cases[0].problem)
+        self.spec = StudySpec(
+            name,
+            family,
+            cases,
+            named_values("strategies", strategies),
+            named_values("stopping", default_stopping(family) if stopping is None else stopping),
+            check_deltas(deltas),
+            count,
+            whole("seed", seed, least=0),
+            whole("max_rounds", max_rounds, least=1),
+            min(1000, max(10, count // 20)) if block is None else whole("block", block, least=1),
         )
-        self._set(spec, Path(f"{name}.study" if folder is None else folder))
+        try_each(self.spec)
+        self.key = self.spec.fingerprint()
+        self.folder = Path(f"{name}.study" if folder is None else folder)
+        self._store = Blocks(self.folder, self.key)
 
     @classmethod
     def load(cls, path: str | PathLike[str], folder: str | PathLike[str] | None = None) -> Study:
         """A study from its file; blocks are kept beside it unless a folder is given."""
         file = Path(path)
-        study = cls.__new__(cls)
-        study._set(read_spec(file), file.with_suffix(".study") if folder is None else Path(folder))
-        return study
-
-    def _set(self, spec: StudySpec, folder: Path) -> None:
-        self.spec, self.key, self.folder = spec, spec.fingerprint(), folder
-        self._store = Blocks(folder, self.key)
+        place = file.with_suffix(".study") if folder is None else folder
+        return read_study(file, partial(cls, folder=place))
 
     def __repr__(self) -> str:
         return f"Study({self.spec.name!r}, {len(self.spec.cases())} cases, {self.key})"
@@ -108,12 +112,9 @@ class Study:
         ours = [block for place, block in enumerate(blocks(self.spec)) if place % parts == part - 1]
         before = sum(block.size for block in ours) - sum(block.size for block in todo)
         with reporter(progress, sum(block.size for block in ours)) as report:
-
-            def tell(done: int) -> None:
-                if report is not None:
-                    report(before + done)
-
-            done = run_blocks(self.spec, todo, self._store, executor, threads, tell)
+            done = run_blocks(
+                self.spec, todo, self._store, executor, threads, lambda done: report(before + done)
+            )
         return replace(self.status(), interrupted=not done)
 
     def status(self) -> StudyStatus:
@@ -157,7 +158,7 @@ class Study:
             0, *(np.concatenate(column) for column in list(zip(*batches, strict=True))[1:])
         )
         deltas = spec.deltas if len(spec.deltas) > 1 else spec.deltas[0]
-        return collect(design, case.strategy[1], deltas, spec.seed, joined, True)
+        return collect(design, deltas, spec.seed, joined, True)
 
     def report(self, path: str | PathLike[str] | None = None) -> Path:
         """One self-contained HTML page about the collected results; where it was written."""

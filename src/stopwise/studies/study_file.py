@@ -11,7 +11,6 @@ import numpy as np
 
 from stopwise.core import checks, spelling
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.studies.spec import StudySpec, make_spec
 
 LAWS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "uniform": (("low", "high"), lambda rng, size, low, high: rng.uniform(low, high, size)),
@@ -27,8 +26,8 @@ KEYS = (
 )
 
 
-def read_spec(path: Path) -> StudySpec:
-    """A study's file. A mistake is named with its line, its key and what is allowed."""
+def read_study(path: Path, make: Callable[..., Any]) -> Any:
+    """What ``make`` makes of a file. A mistake is named with its line, its key and what is allowed."""
     import tomllib
 
     try:
@@ -44,13 +43,13 @@ def read_spec(path: Path) -> StudySpec:
         raise StopwiseError(f"{path.name}: not TOML: {error}.") from None
     lines = line_numbers(text)
     try:
-        return _from_table(table, path.stem)
+        return make(**_arguments(table, path.stem))
     except BadArgument as error:
         inner = "deltas" if error.name == "delta" else error.name
         raise error.renamed(f"{path.name}, line {line_of(inner, lines)}: {inner}") from None
 
 
-def _from_table(table: dict[str, Any], stem: str) -> StudySpec:
+def _arguments(table: dict[str, Any], stem: str) -> dict[str, Any]:
     for key in table:
         if key not in KEYS:
             hint = "Thresholds are called ``stopping`` since 0.3.0." if key == "thresholds" else ""
@@ -64,15 +63,15 @@ def _from_table(table: dict[str, Any], stem: str) -> StudySpec:
         key: _values(key, table[key]) for key in ("strategies", "stopping") if key in table
     }
     others = ("deltas", "repetitions", "max_rounds", "block")
-    return make_spec(
-        lambda arms: spelling.problem(question, arms),
-        dict(_instances(table["instances"], seed)),
-        family=spelling.family(table["family"]),
-        seed=seed,
-        name=str(table.get("name", stem)),
+    return {
+        "problem": lambda arms: spelling.problem(question, arms),
+        "instances": dict(_instances(table["instances"], seed)),
+        "family": spelling.family(table["family"]),
+        "seed": seed,
+        "name": str(table.get("name", stem)),
         **values,
         **{key: table[key] for key in others if key in table},
-    )
+    }
 
 
 def _values(what: str, given: Any) -> dict[str, Any]:

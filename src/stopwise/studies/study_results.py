@@ -19,6 +19,8 @@ from stopwise.studies.blocks import write_file
 from stopwise.studies.results import Results
 from stopwise.studies.spec import Case, StudySpec
 
+LABELS = ("instance", "strategy", "stopping")
+
 
 @dataclass(frozen=True)
 class StudyStatus:
@@ -49,10 +51,10 @@ class StudyStatus:
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows."""
-        header = ["case", "instance", "strategy", "stopping", "runs", "of", "done"]
+        header = ["case", *LABELS, "runs", "of", "done"]
         rows = [
             [
-                *(str(case.number), case.instance.name, case.strategy[0], case.stopping[0]),
+                *(str(case.number), *_names(case)),
                 *(f"{done:,}", f"{self.repetitions:,}", f"{done / self.repetitions:.0%}"),
             ]
             for case, done in zip(self.cases, self.runs, strict=True)
@@ -108,10 +110,7 @@ class StudyResults:
         found = [
             results
             for case, results in self.cases
-            if all(
-                wanted is None or wanted == own
-                for wanted, own in zip(names, _names(case), strict=True)
-            )
+            if all(wanted in (None, own) for wanted, own in zip(names, _names(case), strict=True))
         ]
         if len(found) != 1:
             listed = "; ".join(str(_names(case)) for case, _ in self.cases[:20])
@@ -125,7 +124,7 @@ class StudyResults:
         header, rows = [], []
         for case, results in self.cases:
             inner, lines = results.summary().table()
-            header = ["instance", "strategy", "stopping", *inner]
+            header = [*LABELS, *inner]
             rows += [[*_names(case), *line] for line in lines]
         return header, rows
 
@@ -172,9 +171,7 @@ class StudyResults:
             ends = arrow.array(np.arange(rows + 1) * len(counts), type=arrow.int64())
             labels = {
                 name: arrow.array([text] * rows, type=arrow.string())
-                for name, text in zip(
-                    ("instance", "strategy", "stopping"), _names(case), strict=True
-                )
+                for name, text in zip(LABELS, _names(case), strict=True)
             }
             answers = arrow.array(columns.pop("answer"), type=arrow.string())
             number = np.full(rows, case.number)

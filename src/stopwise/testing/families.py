@@ -9,21 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.families.verbs import (
-    convex,
-    divergence,
-    divergence_curvature,
-    divergence_slope,
-    draw,
-    interval,
-    lower,
-    natural,
-    supports,
-    tilt,
-    upper,
-    variance,
-    variance_slope,
-)
+from stopwise.families import verbs
 
 LEVELS = (1e-6, 0.01, 0.3, 2.0)
 
@@ -36,15 +22,15 @@ def check_family(
     The sample means must lie within 6 standard errors, which happens to a correct sampler with a
     probability of about 2e-9 for each mean. ``largest_variance`` says that ``variance`` is a bound.
     """
-    low, high = interval(family)
+    low, high = verbs.interval(family)
     for mu in means:
         assert low < mu < high, f"{mu} is not inside the interval ({low}, {high}) of {family}"
-        assert divergence(family, mu, mu) == 0.0, f"d({mu}, {mu}) is not 0 for {family}"
+        assert verbs.divergence(family, mu, mu) == 0.0, f"d({mu}, {mu}) is not 0 for {family}"
         _check_derivatives(family, mu)
         _check_inverses(family, mu)
         for lam in means:
             _check_divergence(family, mu, lam)
-        if convex(family):
+        if verbs.convex(family):
             _check_tilt(family, mu, means)
         if draws:
             _check_draws(family, mu, draws, largest_variance)
@@ -62,85 +48,69 @@ def _check_divergence(family: Any, mu: float, lam: float) -> None:
 
     if mu == lam:
         return
-    area = quad(lambda x: (x - mu) / variance(family, x), mu, lam, epsabs=0.0, epsrel=1e-11)[0]
-    _close(f"d({mu}, {lam}) of {family}", divergence(family, mu, lam), area, 1e-8)
+    tight = {"epsabs": 0.0, "epsrel": 1e-11}
+    area, _ = quad(lambda x: (x - mu) / verbs.variance(family, x), mu, lam, **tight)
+    _close(f"d({mu}, {lam}) of {family}", verbs.divergence(family, mu, lam), area, 1e-8)
 
 
 def _check_derivatives(family: Any, mu: float) -> None:
     """V', the natural parameter (1/V) and both derivatives of d against central differences."""
-    step = 1e-5 * min(1.0, mu - interval(family)[0], interval(family)[1] - mu)
+    low, high = verbs.interval(family)
+    step = 1e-5 * min(1.0, mu - low, high - mu)
 
     def difference(function: Any, x: float) -> float:
         return float(function(x + step) - function(x - step)) / (2.0 * step)
 
-    spread = variance(family, mu)
-    rise = difference(lambda x: variance(family, x), mu)
-    assert math.isclose(variance_slope(family, mu), rise, rel_tol=1e-5, abs_tol=1e-6 * spread)
-    _close(
-        f"natural'({mu}) of {family}",
-        difference(lambda x: natural(family, x), mu),
-        1 / spread,
-        1e-6,
-    )
-    lam = (
-        mu + 0.3 * (interval(family)[1] - mu) if interval(family)[1] < math.inf else 1.3 * mu + 0.1
-    )
-    slope = difference(lambda x: divergence(family, mu, x), lam)
-    _close(f"d'({mu}, {lam}) of {family}", divergence_slope(family, mu, lam), slope, 1e-5)
-    bend = difference(lambda x: divergence_slope(family, mu, x), lam)
-    got = divergence_curvature(family, mu, lam)
-    assert math.isclose(got, bend, rel_tol=1e-4, abs_tol=1e-4 / spread), (
-        family,
-        mu,
-        lam,
-        got,
-        bend,
-    )
+    spread = verbs.variance(family, mu)
+    rise = difference(lambda x: verbs.variance(family, x), mu)
+    assert math.isclose(verbs.variance_slope(family, mu), rise, rel_tol=1e-5, abs_tol=1e-6 * spread)
+    steep = difference(lambda x: verbs.natural(family, x), mu)
+    _close(f"natural'({mu}) of {family}", steep, 1 / spread, 1e-6)
+    lam = mu + 0.3 * (high - mu) if high < math.inf else 1.3 * mu + 0.1
+    slope = difference(lambda x: verbs.divergence(family, mu, x), lam)
+    _close(f"d'({mu}, {lam}) of {family}", verbs.divergence_slope(family, mu, lam), slope, 1e-5)
+    bend = difference(lambda x: verbs.divergence_slope(family, mu, x), lam)
+    got = verbs.divergence_curvature(family, mu, lam)
+    close = math.isclose(got, bend, rel_tol=1e-4, abs_tol=1e-4 / spread)
+    assert close, f"d''({mu}, {lam}) of {family}: got {got!r}, expected {bend!r}"
 
 
 def _check_inverses(family: Any, mu: float) -> None:
     """d(mu, upper(mu, level)) = level, unless the whole side is closer than that."""
-    low, high = interval(family)
-    for function, end in ((upper, high), (lower, low)):
-        assert function(family, mu, 0.0) == mu, (
-            f"{function.__name__}({mu}, 0) is not {mu}: {family}"
-        )
+    low, high = verbs.interval(family)
+    for function, end in ((verbs.upper, high), (verbs.lower, low)):
+        name = function.__name__
+        assert function(family, mu, 0.0) == mu, f"{name}({mu}, 0) is not {mu}: {family}"
         for level in LEVELS:
             lam = function(family, mu, level)
-            assert (lam - mu) * (end - mu) > 0.0, (
-                f"{function.__name__} went the wrong way: {family}"
-            )
+            assert (lam - mu) * (end - mu) > 0.0, f"{name} went the wrong way: {family}"
             if abs(lam - end) > 1e-14 * (1.0 + abs(end)):  # else rounding decides
-                _close(
-                    f"d({mu}, {function.__name__}) of {family}",
-                    divergence(family, mu, lam),
-                    level,
-                    1e-8,
-                )
+                reached = verbs.divergence(family, mu, lam)
+                _close(f"d({mu}, {name}) of {family}", reached, level, 1e-8)
 
 
 def _check_tilt(family: Any, mu: float, means: Sequence[float]) -> None:
     """tilt inverts the slope, and the slope rises."""
     for lam in means:
-        slope = divergence_slope(family, mu, lam)
-        _close(f"tilt({mu}, {slope}) of {family}", tilt(family, mu, slope), lam, 1e-9)
-        assert divergence_curvature(family, mu, lam) >= 0.0, (
-            f"{family} is not convex at {mu}, {lam}"
-        )
+        slope = verbs.divergence_slope(family, mu, lam)
+        _close(f"tilt({mu}, {slope}) of {family}", verbs.tilt(family, mu, slope), lam, 1e-9)
+        bend = verbs.divergence_curvature(family, mu, lam)
+        assert bend >= 0.0, f"{family} is not convex at {mu}, {lam}"
 
 
 def _check_log_concave(family: Any, means: Sequence[float]) -> None:
     """(log V)' falls: then comparing two arms has one stationary point (see cells/gap.py)."""
-    slopes = [variance_slope(family, mu) / variance(family, mu) for mu in means]
+    slopes = [verbs.variance_slope(family, mu) / verbs.variance(family, mu) for mu in means]
     falls = all(a >= b * (1 - 1e-12) - 1e-12 for a, b in pairwise(slopes))
     assert falls, f"log V of {family} is not concave: {slopes}"
 
 
 def _check_draws(family: Any, mu: float, draws: int, largest_variance: bool) -> None:
     rng = np.random.default_rng(20190101)
-    sample = np.array([draw(family, mu, rng) for _ in range(draws)])
-    assert all(supports(family, float(value)) for value in sample), f"{family} drew outside itself"
-    spread = variance(family, mu)
+    sample = np.array([verbs.draw(family, mu, rng) for _ in range(draws)])
+    good = all(verbs.supports(family, float(value)) for value in sample)
+    assert good, f"{family} drew outside itself"
+    spread = verbs.variance(family, mu)
     error = math.sqrt(spread / draws)
     assert abs(sample.mean() - mu) <= 6.0 * error, f"{family}: mean {sample.mean()} for {mu}"
     ratio = float(sample.var()) / spread

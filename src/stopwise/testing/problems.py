@@ -40,9 +40,8 @@ def check_problem(problem: Problem, family: Family, means: ArrayLike, seed: int 
 def _close(
     name: str, a: float, b: float, relative: float = RELATIVE, absolute: float = 1e-13
 ) -> None:
-    assert math.isclose(a, b, rel_tol=relative, abs_tol=absolute), (
-        f"{name}: {a!r} and {b!r} disagree"
-    )
+    good = math.isclose(a, b, rel_tol=relative, abs_tol=absolute)
+    assert good, f"{name}: {a!r} and {b!r} disagree"
 
 
 def _check_wrong_answers(problem: Any, family: Any, mu: Floats, correct: tuple[Any, ...]) -> None:
@@ -58,14 +57,12 @@ def _check_wrong_answers(problem: Any, family: Any, mu: Floats, correct: tuple[A
 def _check_cost(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:
     """Homogeneous and concave in the weights, with the closest model in the alternative."""
     v, w = rng.dirichlet(np.ones(mu.size)), rng.dirichlet(np.ones(mu.size))
-    at_w, at_v = (cost(problem, mu, family=family, weights=each, answer=answer) for each in (w, v))
-    _close(
-        "cost(7 w) and 7 cost(w)",
-        cost(problem, mu, family=family, weights=7 * w, answer=answer).value,
-        7 * at_w.value,
-        1e-9,
+    at_w, at_v, at_7w, at_middle = (
+        cost(problem, mu, family=family, weights=each, answer=answer)
+        for each in (w, v, 7 * w, 0.5 * (v + w))
     )
-    middle = cost(problem, mu, family=family, weights=0.5 * (v + w), answer=answer).value
+    _close("cost(7 w) and 7 cost(w)", at_7w.value, 7 * at_w.value, 1e-9)
+    middle = at_middle.value
     least = 0.5 * (at_v.value + at_w.value)
     assert middle >= least * (1 - 1e-8) - 1e-14, f"cost is not concave: {middle} < {least}"
     paid = sum(
@@ -82,10 +79,8 @@ def _check_cost(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) ->
 def _check_solution(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:
     """Special and generic solver agree; weights secure the value; the witness concedes no more."""
     code = verbs.encode(problem, answer)
-    special, generic = (
-        solution(problem, family, mu, code),
-        generic_solution(problem, family, mu, code),
-    )
+    special = solution(problem, family, mu, code)
+    generic = generic_solution(problem, family, mu, code)
     if special.value == 0.0:
         assert generic.value <= 1e-12, f"special value 0, generic value {generic.value}"
         return
@@ -98,11 +93,8 @@ def _check_solution(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any
     for corner in found:
         assert abs(corner.sum() - 1.0) <= 1e-12, f"weights sum to {corner.sum()}"
         assert corner.min() >= 0.0, f"weights are negative: {corner}"
-        _close(
-            "value and cost at its weights",
-            cost(problem, mu, family=family, weights=corner, answer=answer).value,
-            special.value,
-        )
+        paid = cost(problem, mu, family=family, weights=corner, answer=answer).value
+        _close("value and cost at its weights", paid, special.value)
     for _ in range(3):
         weights = rng.dirichlet(np.ones(mu.size))
         other = cost(problem, mu, family=family, weights=weights, answer=answer).value

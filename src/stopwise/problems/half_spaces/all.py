@@ -20,10 +20,10 @@ from stopwise.cells.region import Region, add_region_hessian, fold_bounds, regio
 from stopwise.cells.region_projection import project_region
 from stopwise.core.arrays import Floats, fill
 from stopwise.core.data import Curve, Data
-from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
 from stopwise.problems import verbs
 from stopwise.problems.half_spaces.checks import OPTIONS, check_planes, planes
+from stopwise.problems.limits import OneOfTwo
 from stopwise.problems.verbs import Answer, Code
 
 
@@ -33,7 +33,7 @@ class _AllHalfSpaces(NamedTuple):
     region: Region
 
 
-class AllHalfSpaces(_AllHalfSpaces, Problem):
+class AllHalfSpaces(_AllHalfSpaces, OneOfTwo):
     """Is normals[m] . mu >= offsets[m] for every m? Answers "yes", "no"; one of them is correct.
 
     "Is there an m with normals[m] . mu > offsets[m]?" is the same question about the complement:
@@ -42,6 +42,7 @@ class AllHalfSpaces(_AllHalfSpaces, Problem):
 
     __slots__ = ()
     title = "Is every linear combination high enough?"
+    names = ("yes", "no")
     options = OPTIONS
 
     def __new__(cls, normals: ArrayLike, offsets: ArrayLike | None = None) -> AllHalfSpaces:
@@ -64,14 +65,6 @@ class AllHalfSpaces(_AllHalfSpaces, Problem):
 YES, NO = 0, 1
 
 
-@verbs.answers.register(AllHalfSpaces)
-def _answers(problem: AllHalfSpaces) -> Iterator[Answer]:
-    return iter(("yes", "no"))
-
-
-verbs.answer_count.register(AllHalfSpaces)(lambda problem: 2)
-
-
 @verbs.correct_answers.register(AllHalfSpaces)
 def _correct_answers(problem: AllHalfSpaces, means: Floats) -> Iterator[Answer]:
     heights = problem.normals @ means - problem.offsets
@@ -79,9 +72,6 @@ def _correct_answers(problem: AllHalfSpaces, means: Floats) -> Iterator[Answer]:
         yield "yes"
     if heights.min() <= 0.0:
         yield "no"
-
-
-verbs.several_answers.register(AllHalfSpaces)(lambda problem: False)
 
 
 @verbs.in_words.register(AllHalfSpaces)
@@ -124,7 +114,7 @@ def _add_hessian(
 
 @verbs.check.register(AllHalfSpaces)
 def _check(problem: AllHalfSpaces, family: Any) -> None:
-    check_planes("AllHalfSpaces", problem.normals, problem.offsets, family)
+    check_planes(problem, family)
     check_not_empty('the models with answer "yes"', problem.normals, problem.offsets, family)
 
 
@@ -134,14 +124,6 @@ def _rank(problem: AllHalfSpaces) -> int:
 
 
 verbs.union_bound.register(AllHalfSpaces)(lambda problem: 1)
-
-
-@verbs.reach.register(AllHalfSpaces)
-def _reach(
-    problem: AllHalfSpaces, family: Any, data: Data, code: Code, level: float, point: Floats
-) -> float:
-    # one answer is correct: "yes" is reachable if its models are, and they are the alternative to "no"
-    return verbs.cost(problem, family, data, 1 - code, point)
 
 
 @verbs.optimise.register(AllHalfSpaces)

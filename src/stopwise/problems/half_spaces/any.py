@@ -8,11 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stopwise.cells.half_space import (
-    add_half_space_hessian,
-    half_space_optimum,
-    project_half_space,
-)
+from stopwise.cells.half_space import add_half_space_hessian, half_space_optimum, project_half_space
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Curve, Data
 from stopwise.core.values import Problem
@@ -99,9 +95,7 @@ def _add_hessian(
     add_half_space_hessian(family, data, normal, closest, curve)
 
 
-@verbs.check.register(AnyHalfSpace)
-def _check(problem: AnyHalfSpace, family: Any) -> None:
-    check_planes("AnyHalfSpace", problem.normals, problem.offsets, family)
+verbs.check.register(AnyHalfSpace)(check_planes)
 
 
 @verbs.rank.register(AnyHalfSpace)

@@ -36,12 +36,12 @@ def planes(normals: ArrayLike, offsets: ArrayLike | None) -> tuple[Floats, Float
     return rows, levels
 
 
-def check_planes(what: str, normals: Floats, offsets: Floats, family: Any) -> None:
+def check_planes(problem: Any, family: Any) -> None:
     """Each plane must cut the family's means, and general ones need a convex divergence."""
-    if any(only_arm(normal) < 0 for normal in normals):
-        needs_convexity(what, family)
+    if any(only_arm(normal) < 0 for normal in problem.normals):
+        needs_convexity(type(problem).__name__, family)
     low, high = interval(family)
-    for m, (normal, offset) in enumerate(zip(normals, offsets, strict=True)):
+    for m, (normal, offset) in enumerate(zip(problem.normals, problem.offsets, strict=True)):
         used = normal[normal != 0.0]
         least = float(np.sum(np.where(used > 0.0, used * low, used * high)))
         most = float(np.sum(np.where(used > 0.0, used * high, used * low)))

@@ -35,7 +35,7 @@ class Planes(NamedTuple):
 
 @rounds.sketch.register(AnyHalfSpace)
 def _sketch(problem: AnyHalfSpace, family: Any) -> Planes:
-    planes, room = problem.offsets.size, rounds.scratch(problem)
+    planes = problem.offsets.size
     spread = np.ones(problem.arms)
     if isinstance(family, Quadratic):
         spread = np.array([variance(of_arm(family, k), 0.0) for k in range(problem.arms)])
@@ -51,9 +51,7 @@ def _sketch(problem: AnyHalfSpace, family: Any) -> Planes:
         lengths * sizes[:, None],
         np.full((2 * planes, problem.arms + 1), math.nan),
         np.full((2 * planes, problem.arms), math.nan),
-        room.model,
-        room.weights,
-        room.code,
+        *rounds.scratch(problem)[:3],
     )
 
 

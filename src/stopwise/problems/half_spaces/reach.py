@@ -11,15 +11,7 @@ from stopwise.cells.half_space import half_space_optimum, missing
 from stopwise.core.arrays import Floats, largest, smallest
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import (
-    Quadratic,
-    arms_alike,
-    interval,
-    lower,
-    of_arm,
-    upper,
-    variance,
-)
+from stopwise.families.verbs import Quadratic, arms_alike, interval, lower, of_arm, upper, variance
 from stopwise.problems.verbs import Code
 
 SWEEPS = 2000

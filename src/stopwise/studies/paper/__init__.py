@@ -33,7 +33,14 @@ def reproduce(
         parts = tuple(
             reproduce(each, repetitions, seed, workers, out, full, progress) for each in NAMES
         )
-        return _together(parts, seed)
+        return Reproduction(
+            "all",
+            "The paper's table and figures",
+            seed,
+            claims=tuple(claim for part in parts for claim in part.claims),
+            files=tuple(file for part in parts for file in part.files),
+            parts=parts,
+        )
     if name not in NAMES:
         raise BadArgument("name", name, ", ".join((*NAMES, "all")))
     experiment: Any = import_module(f"stopwise.studies.paper.{name}")
@@ -45,17 +52,6 @@ def reproduce(
         workers = checks.whole("workers", workers, least=1)
     setting = Order(_folder(out, name), runs, seed, workers, full, progress)
     return write(name, experiment.TITLE, setting, experiment.make(setting))
-
-
-def _together(parts: tuple[Reproduction, ...], seed: int) -> Reproduction:
-    return Reproduction(
-        "all",
-        "The paper's table and figures",
-        seed,
-        claims=tuple(claim for part in parts for claim in part.claims),
-        files=tuple(file for part in parts for file in part.files),
-        parts=parts,
-    )
 
 
 def _folder(out: str | PathLike[str], name: str) -> Path:

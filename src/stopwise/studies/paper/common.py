@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import stopwise as sw
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.optional import load
-from stopwise.studies.amounts import plain
+from stopwise.core.tables import plain
+from stopwise.engine.design import Setting
+from stopwise.studies import look
 from stopwise.studies.results import Results
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Progress = bool | Callable[[int], None] | None
@@ -119,10 +122,7 @@ class Reproduction:
             "seed": self.seed,
             "versions": versions(),
             "numbers": {
-                each.name: {
-                    "value": plain(each.value),
-                    "standard_error": plain(each.standard_error),
-                }
+                each.name: plain({"value": each.value, "standard_error": each.standard_error})
                 for each in self.numbers
             },
             "comparison": [{**claim._asdict(), "verdict": claim.verdict} for claim in self.claims],
@@ -140,37 +140,27 @@ def versions() -> dict[str, str]:
 
 
 def simulated(
-    setting: Order,
-    key: str,
-    problem: sw.Problem,
-    means: ArrayLike,
-    *,
-    family: sw.Family,
-    strategy: sw.Strategy,
-    stopping: sw.StoppingRule,
-    delta: float,
-    repetitions: int,
-    max_rounds: int,
+    order: Order, key: str, asked: Setting, means: ArrayLike, delta: float, max_rounds: int
 ) -> Results:
     """All runs of one strategy, stored in blocks in the folder: if interrupted, it goes on there."""
     study = sw.Study(
-        problem,
+        asked.problem,
         means,
-        family=family,
-        strategies=strategy,
-        stopping=stopping,
+        family=asked.family,
+        strategies=asked.strategy,
+        stopping=asked.stopping,
         deltas=delta,
-        repetitions=repetitions,
-        seed=setting.seed,
+        repetitions=order.repetitions,
+        seed=order.seed,
         max_rounds=max_rounds,
         name=key,
-        folder=setting.folder / "blocks",
+        folder=order.folder / "blocks",
     )
-    status = study.run(setting.workers, progress=setting.progress)
+    status = study.run(order.workers, progress=order.progress)
     if status.interrupted:
         raise StopwiseError(
-            f"{setting.folder.name}: interrupted after {status.done} of {repetitions} runs of {key!r}; "
-            "the same command goes on from there."
+            f"{order.folder.name}: interrupted after {status.done} of {order.repetitions} runs of "
+            f"{key!r}; the same command goes on from there."
         )
     ((_, found),) = study.collect()
     return found
@@ -178,8 +168,6 @@ def simulated(
 
 def write(name: str, title: str, setting: Order, made: Made) -> Reproduction:
     """Pictures, data and summary.json in the setting's folder; the summary comes last."""
-    from stopwise.studies import look
-
     folder = setting.folder
     files = list(look.save(made.figure, folder, name))
     for key, table in made.tables.items():
@@ -220,6 +208,37 @@ def share_of(name: str, flags: NDArray[np.bool_]) -> Number:
     """A share of runs with its standard error."""
     share = float(np.mean(flags))
     return Number(name, share, math.sqrt(share * (1.0 - share) / flags.size))
+
+
+def draw_times(
+    axes: Axes, times: Mapping[str, Ints], bins: Any, lower: float, rise: float
+) -> float:
+    """Histograms of two strategies' stopping times; all means and the lower bound as lines that high.
+
+    ``rise`` is the height of the lines in units of the tallest bar, whose height is returned.
+    """
+    tallest = 0.0
+    for place, each in enumerate(list(times.values())[:2]):
+        bars, _, _ = axes.hist(each, bins, zorder=2, **share_bars(place, each.size))
+        tallest = max(tallest, float(np.max(bars)))
+    ends = [0.0, rise * tallest]
+    for place, (name, each) in enumerate(times.items()):
+        mean = mean_of("", each)
+        label = f"{name}: mean {mean.value:,.0f} ± {mean.standard_error:,.0f}"
+        line = {**look.series_style(place), "linewidth": 2.2}
+        axes.plot([mean.value] * 2, ends, zorder=4, label=label, **line)
+    line = {"color": look.INK, "linestyle": look.DASHES[3], "linewidth": 1.6}
+    label = f"lower bound T* log 1/δ: {lower:,.0f}"
+    axes.plot([lower] * 2, ends, zorder=5, label=label, **line)
+    axes.set(xlabel="stopping time τ (samples)", ylabel="% of runs in each bar")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    return tallest
+
+
+def share_bars(place: int, runs: int) -> dict[str, Any]:
+    """How a histogram of so many runs is drawn in percent."""
+    shares = np.full(runs, 100.0 / runs)
+    return {"weights": shares, "histtype": "stepfilled", **look.bar_style(place)}
 
 
 def scaled(name: str, number: Number, factor: float) -> Number:

@@ -14,13 +14,7 @@ from stopwise.problems.verbs import Answer
 from stopwise.sampling.sticky import STEPS
 from stopwise.studies import look
 from stopwise.studies.paper.common import Claim, Made, Number, Order
-from stopwise.studies.paper.regions import (
-    SHADES,
-    Answers,
-    Regions,
-    draw_regions,
-    map_regions,
-)
+from stopwise.studies.paper.regions import SHADES, Answers, Regions, draw_regions, map_regions
 from stopwise.studies.simulation import Run, RunTrace
 
 if TYPE_CHECKING:
@@ -89,8 +83,7 @@ class Moment(NamedTuple):
 
     def radii(self, level: float) -> Floats:
         """Half the axes of {mu' : D(N, mu-hat, mu') <= level}, an ellipse for Gaussian arms."""
-        radii: Floats = np.sqrt(2.0 * FAMILY.variance * level / self.counts)
-        return radii
+        return np.sqrt(2.0 * FAMILY.variance * level / self.counts)
 
 
 def moment(trace: RunTrace, rounds: int) -> Moment:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import stopwise as sw
 from stopwise.core.arrays import Floats
+from stopwise.engine.design import Setting
 from stopwise.oracles.values import Bound, Oracle
 from stopwise.studies import look
 from stopwise.studies.paper.common import (
@@ -17,9 +18,11 @@ from stopwise.studies.paper.common import (
     Made,
     Number,
     Order,
+    draw_times,
     mean_of,
     nearest_distance,
     scaled,
+    share_bars,
     share_of,
     short,
     simulated,
@@ -69,18 +72,10 @@ class Measured(NamedTuple):
 def measure(setting: Order, nodes: int = 300) -> Measured:
     """Both strategies on the same instance; ``nodes`` is how long Theorem 5's bound is improved."""
     problem, means = instance()
+    asked = Setting(problem, FAMILY, None, sw.Stylized())
     runs = {
         name: simulated(
-            setting,
-            name,
-            problem,
-            means,
-            family=FAMILY,
-            strategy=strategy,
-            stopping=sw.Stylized(),
-            delta=math.exp(-LOG),
-            repetitions=setting.repetitions,
-            max_rounds=1_000_000,
+            setting, name, asked._replace(strategy=strategy), means, math.exp(-LOG), 10**6
         )
         for name, strategy in STRATEGIES.items()
     }
@@ -196,28 +191,11 @@ def draw(shown: Info) -> Figure:
 
 def _draw_times(axes: Axes, shown: Info) -> None:
     top = max(float(np.quantile(each.times, 0.999)) for each in shown.histograms)
-    bins: Any = np.linspace(0.0, top, 71)
-    tallest = 0.0
-    for place, each in enumerate(shown.histograms):
-        bars, _, _ = axes.hist(each.times, bins, zorder=2, **_bars(place, each.times.size))
-        tallest = max(tallest, float(np.max(bars)))
-    height = 1.12 * tallest
-    for place, each in enumerate(shown.histograms):
-        label = f"{each.name}: mean {each.mean.value:,.0f} ± {each.mean.standard_error:,.0f}"
-        line = {**look.series_style(place), "linewidth": 2.2}
-        axes.plot([each.mean.value] * 2, [0.0, height], zorder=4, label=label, **line)
-    axes.plot(
-        [shown.lower] * 2,
-        [0.0, height],
-        color=look.INK,
-        linestyle=look.DASHES[3],
-        linewidth=1.6,
-        zorder=5,
-        label=f"lower bound T* log 1/δ: {shown.lower:,.0f}",
-    )
+    times = {each.name: each.times for each in shown.histograms}
+    tallest = draw_times(axes, times, np.linspace(0.0, top, 71), shown.lower, 1.12)
     axes.plot(
         [shown.practical] * 2,
-        [0.0, height],
+        [0.0, 1.12 * tallest],
         color=look.GREY,
         linestyle=look.DASHES[2],
         linewidth=1.3,
@@ -226,22 +204,15 @@ def _draw_times(axes: Axes, shown: Info) -> None:
     )
     low, high = (f"{end:,.0f}" for end in shown.theorem)
     axes.plot([], [], " ", label=f"(Theorem 5's bound is off the scale: {low} to {high})")
-    axes.set(xlim=(0.0, top), xlabel="stopping time τ (samples)", ylabel="% of runs in each bar")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.set(xlim=(0.0, top), ylim=(0.0, 1.8 * tallest))
     axes.set_title(f"Stopping time, {shown.histograms[0].times.size:,} runs of each")
-    axes.set_ylim(0.0, 1.8 * tallest)
     axes.legend(loc="upper right")
-
-
-def _bars(place: int, runs: int) -> dict[str, Any]:
-    shares = np.full(runs, 100.0 / runs)
-    return {"weights": shares, "histtype": "stepfilled", **look.bar_style(place)}
 
 
 def _draw_distances(axes: Axes, shown: Info) -> None:
     plain, sticky = shown.histograms
     bins: Any = np.linspace(0.0, 1.02 * float(plain.distances.max()), 61)
-    axes.hist(plain.distances, bins, label=plain.name, **_bars(0, plain.times.size))
+    axes.hist(plain.distances, bins, label=plain.name, **share_bars(0, plain.times.size))
     middle, most = float(sticky.distances.mean()), float(sticky.distances.max())
     label = f"{sticky.name}: mean {middle:.4f}, largest {most:.4f}"
     axes.axvline(middle, ymax=0.78, label=label, **{**look.series_style(1), "linewidth": 2.2})

@@ -117,7 +117,10 @@ def claims(measured: Measured, shown: Info) -> list[Claim]:
             set(measured.truth) == set(DRAWN),
         ),
         Claim(
-            "oracle answer at the estimate", "{u₂}", _listed(measured.estimate), _second(measured)
+            "oracle answer at the estimate",
+            "{u₂}",
+            _listed(measured.estimate),
+            measured.estimate == (DRAWN[1],),
         ),
         Claim(
             "the two answers' regions end at the planes",
@@ -133,10 +136,6 @@ def claims(measured: Measured, shown: Info) -> list[Claim]:
         ),
         Claim("w* = {u₁} if and only if μ₁ > μ₂", "for any a and μ₀", "; ".join(words), all(holds)),
     ]
-
-
-def _second(measured: Measured) -> bool:
-    return measured.estimate == (DRAWN[1],)
 
 
 def _listed(answers: Answers) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 import stopwise as sw
 from stopwise.core.arrays import Floats
+from stopwise.engine.design import Setting
 from stopwise.studies import look
 from stopwise.studies.paper.common import Claim, Made, Number, Order, share_of, simulated
 from stopwise.studies.paper.tiny import stylized_at
@@ -39,22 +40,13 @@ Shares = dict[tuple[float, int], Floats]  # at (mu_0, t): N_{t,1}/t of each run
 def measure(setting: Order, last: int = LAST) -> Shares:
     """The same runs up to each time: a longer run begins as the shorter one."""
     problem = sw.AnyHalfSpace([[SHARE, 1.0 - SHARE], [1.0 - SHARE, SHARE]])
-    rule, delta = stylized_at([NEVER])
+    rule, (delta,) = stylized_at([NEVER])
+    asked = Setting(problem, sw.Gaussian(), sw.TrackAndStop("C"), rule)
     found: Shares = {}
     for mean in MEANS:
         for rounds in times(last):
-            runs = simulated(
-                setting,
-                f"mean {mean:g}, round {rounds}",
-                problem,
-                [mean, mean],
-                family=sw.Gaussian(),
-                strategy=sw.TrackAndStop("C"),
-                stopping=rule,
-                delta=delta[0],
-                repetitions=setting.repetitions,
-                max_rounds=rounds,
-            )
+            key = f"mean {mean:g}, round {rounds}"
+            runs = simulated(setting, key, asked, [mean, mean], delta, rounds)
             found[mean, rounds] = runs.counts[:, 0] / rounds
     return found
 
@@ -62,23 +54,13 @@ def measure(setting: Order, last: int = LAST) -> Shares:
 def arcsine_density(share: Floats) -> Floats:
     """Of the arcsine law, stretched from (0, 1) to (a, 1 - a)."""
     place = (share - SHARE) / (1.0 - 2.0 * SHARE)
-    density: Floats = 1.0 / (np.pi * np.sqrt(place * (1.0 - place)) * (1.0 - 2.0 * SHARE))
-    return density
+    return 1.0 / (np.pi * np.sqrt(place * (1.0 - place)) * (1.0 - 2.0 * SHARE))
 
 
 def arcsine_below(share: Floats) -> Floats:
     """The law's probability of a share of at most this."""
     place = np.clip((share - SHARE) / (1.0 - 2.0 * SHARE), 0.0, 1.0)
-    below: Floats = 2.0 / np.pi * np.arcsin(np.sqrt(place))
-    return below
-
-
-class Course(NamedTuple):
-    """The mass of the interval over time, for one mu_0."""
-
-    mean: float
-    times: tuple[int, ...]
-    masses: tuple[Number, ...]
+    return 2.0 / np.pi * np.arcsin(np.sqrt(place))
 
 
 class Info(NamedTuple):
@@ -88,7 +70,8 @@ class Info(NamedTuple):
     last: int
     heights: tuple[float, float]  # of the extreme bars
     fitting: float  # the width at which they are as high as printed; nan: none
-    courses: tuple[Course, ...]
+    looks: tuple[int, ...]
+    masses: dict[float, list[Number]]  # of the interval at these times, for each mu_0
     arcsine: float  # the law's mass of the interval
     distance: float  # Kolmogorov's, to the law
     chance: float  # of one as large, were the law right
@@ -100,10 +83,7 @@ def info(measured: Shares) -> Info:
 
     looks = tuple(sorted({rounds for _, rounds in measured}))
     shares = np.sort(measured[MEANS[0], looks[-1]])
-    courses = tuple(
-        Course(mean, looks, tuple(_mass(mean, t, measured[mean, t]) for t in looks))
-        for mean in MEANS
-    )
+    masses = {mean: [_mass(mean, t, measured[mean, t]) for t in looks] for mean in MEANS}
     steps, below = np.arange(shares.size + 1) / shares.size, arcsine_below(shares)
     distance = float(max(np.max(steps[1:] - below), np.max(below - steps[:-1])))
     low, high = arcsine_below(np.array(INTERVAL))
@@ -112,7 +92,8 @@ def info(measured: Shares) -> Info:
         looks[-1],
         extreme_bars(shares, WIDTH),
         fitting_width(shares, PRINTED_HEIGHT),
-        courses,
+        looks,
+        masses,
         float(high - low),
         distance,
         float(kolmogorov(math.sqrt(shares.size) * distance)),
@@ -140,7 +121,7 @@ def fitting_width(shares: Floats, height: float) -> float:
 
 def claims(shown: Info, others: dict[float, float]) -> list[Claim]:
     """The caption and Section 6, each against the runs."""
-    mass = shown.courses[0].masses[-1]
+    mass = shown.masses[MEANS[0]][-1]
     left, right = shown.heights
     widths = "; ".join(
         f"μ₀ = {mean:g}: {'at no width' if math.isnan(width) else f'at width {width:.4f}'}"
@@ -205,11 +186,11 @@ def _draw_histogram(axes: Axes, shown: Info) -> None:
 
 
 def _draw_courses(axes: Axes, shown: Info) -> None:
-    for place, course in enumerate(shown.courses):
-        values = [each.value for each in course.masses]
-        errors = [2.0 * (each.standard_error or 0.0) for each in course.masses]
-        label = f"μ₀ = {course.mean:g}"
-        axes.errorbar(course.times, values, errors, label=label, **look.marker_style(place))
+    for place, (mean, masses) in enumerate(shown.masses.items()):
+        values = [each.value for each in masses]
+        errors = [2.0 * (each.standard_error or 0.0) for each in masses]
+        label = f"μ₀ = {mean:g}"
+        axes.errorbar(shown.looks, values, errors, label=label, **look.marker_style(place))
     style = {"color": look.GREY, "linestyle": look.DASHES[3], "linewidth": 1.4}
     axes.axhline(shown.arcsine, label="arcsine law", zorder=1, **style)
     axes.set(xscale="log", ylim=(0.78, 1.01), xlabel="rounds t", ylabel="share of the runs")
@@ -234,7 +215,7 @@ def make(setting: Order) -> Made:
         "repetitions": setting.repetitions,
     }
     numbers = [
-        *(mass for course in shown.courses for mass in course.masses),
+        *(mass for masses in shown.masses.values() for mass in masses),
         Number("left extreme bar", shown.heights[0]),
         Number("right extreme bar", shown.heights[1]),
         Number("widest bars whose extreme ones are 15 high", shown.fitting),

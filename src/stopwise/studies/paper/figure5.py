@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import stopwise as sw
 from stopwise.core.arrays import Floats
+from stopwise.engine.design import Setting
 from stopwise.oracles.values import Oracle
 from stopwise.studies import look
 from stopwise.studies.paper.common import (
@@ -17,6 +18,7 @@ from stopwise.studies.paper.common import (
     Made,
     Number,
     Order,
+    draw_times,
     mean_of,
     scaled,
     simulated,
@@ -82,67 +84,40 @@ def measure(setting: Order, thinning: Mapping[str, Thinning] | None = None) -> M
     }
     for reading, logs in (thinning or THINNING).items():
         for name, strategy in strategies(oracles[reading]).items():
+            asked = Setting(problem(reading), FAMILY, strategy, rule)
             for log, every in logs.items():
+                fewer = max(setting.repetitions // every[setting.full], 2)
+                key, delta = f"{reading}, {name}, {log:g}", deltas[LOGS.index(log)]
                 runs[Case(reading, name, log)] = simulated(
-                    setting,
-                    f"{reading}, {name}, {log:g}",
-                    problem(reading),
-                    MEANS,
-                    family=FAMILY,
-                    strategy=strategy,
-                    stopping=rule,
-                    delta=deltas[LOGS.index(log)],
-                    repetitions=max(setting.repetitions // every[setting.full], 2),
-                    max_rounds=10_000_000,
+                    setting._replace(repetitions=fewer), key, asked, MEANS, delta, 10_000_000
                 )
     return Measured(runs, oracles)
-
-
-class Line(NamedTuple):
-    """One strategy's mean stopping time over T* log 1/delta, at each delta."""
-
-    reading: str
-    strategy: str
-    logs: tuple[float, ...]
-    ratios: tuple[Number, ...]
 
 
 class Info(NamedTuple):
     """What the picture shows."""
 
     times: dict[str, NDArray[np.int64]]  # of each strategy, at the paper's delta
-    lines: tuple[Line, ...]
+    ratios: dict[Case, Number]  # mean stopping times over T* log 1/delta
     lower: float  # T* log 1/delta at the paper's delta
-
-    def ratio(self, case: Case) -> Number | None:
-        """A case's ratio, if it was measured."""
-        for line in self.lines:
-            if (line.reading, line.strategy) == case[:2] and case.log in line.logs:
-                return line.ratios[line.logs.index(case.log)]
-        return None
 
 
 def info(measured: Measured) -> Info:
     """Histograms at the paper's delta, ratios at all."""
-    lines = []
-    for reading, strategy in dict.fromkeys(case[:2] for case in measured.runs):
-        logs = tuple(c.log for c in measured.runs if c[:2] == (reading, strategy))
-        time = measured.oracles[reading].time
-        ratios = tuple(
-            scaled(
-                f"ratio of {strategy} at e^-{log:g} ({reading})",
-                mean_of("", measured.runs[Case(reading, strategy, log)].stopping_times),
-                1.0 / (time * log),
-            )
-            for log in logs
+    ratios = {
+        case: scaled(
+            f"ratio of {case.strategy} at e^-{case.log:g} ({case.reading})",
+            mean_of("", runs.stopping_times),
+            1.0 / (measured.oracles[case.reading].time * case.log),
         )
-        lines.append(Line(reading, strategy, logs, ratios))
+        for case, runs in measured.runs.items()
+    }
     times = {
         case.strategy: runs.stopping_times
         for case, runs in measured.runs.items()
         if (case.reading, case.log) == (BOTH, LOGS[0])
     }
-    return Info(times, tuple(lines), measured.oracles[BOTH].time * LOGS[0])
+    return Info(times, ratios, measured.oracles[BOTH].time * LOGS[0])
 
 
 def first_shares(measured: Measured) -> dict[str, Number]:
@@ -169,7 +144,7 @@ def claims(measured: Measured, shown: Info) -> list[Claim]:
     for log in THINNING[BOTH]:
         if Case(BOTH, D, log) in measured.runs:
             gap = slower(measured, log)
-            ratios = [shown.ratio(Case(BOTH, name, log)) for name in (D, C, FIXED)]
+            ratios = [shown.ratios.get(Case(BOTH, name, log)) for name in (D, C, FIXED)]
             found.append(
                 Claim(
                     f"D-tracking is slower, δ = e^-{log:g}",
@@ -211,9 +186,8 @@ def _formulas(measured: Measured) -> list[Claim]:
 
 
 def _union_claim(shown: Info) -> Claim:
-    logs = [line.logs for line in shown.lines if line.reading == EITHER]
-    log = max(logs[0]) if logs else LOGS[0]
-    ratios = [shown.ratio(Case(EITHER, name, log)) for name in (D, C, FIXED)]
+    log = max((case.log for case in shown.ratios if case.reading == EITHER), default=LOGS[0])
+    ratios = [shown.ratios.get(Case(EITHER, name, log)) for name in (D, C, FIXED)]
     text = f"at e^-{log:g}: D {ratios[0]}, C {ratios[1]}, fixed {ratios[2]}"
     return Claim("read as written the weights are unique", "—", text, None)
 
@@ -224,10 +198,10 @@ def draw(shown: Info) -> Figure:
     figure, (left, middle, right) = look.canvas(13.4, 4.3, 1, 3, width_ratios=(1.3, 1.0, 1.0))
     _draw_times(left, shown)
     titles = {BOTH: "Both μ·u ≥ 0?", EITHER: "Any μ·u ≥ 0? (as written)"}
-    ends = [_ends(each) for line in shown.lines for each in line.ratios]
+    ends = [_ends(each) for each in shown.ratios.values()]
     limits = (min(0.98, *(low for low, _ in ends)) - 0.01, max(high for _, high in ends) + 0.01)
     for axes, reading in ((middle, BOTH), (right, EITHER)):
-        _draw_ratios(axes, [line for line in shown.lines if line.reading == reading])
+        _draw_ratios(axes, shown, reading)
         axes.set_title(titles[reading])
         axes.set(xlim=(40.0, 9000.0), ylim=limits)
     return figure
@@ -241,37 +215,21 @@ def _ends(ratio: Number) -> tuple[float, float]:
 def _draw_times(axes: Axes, shown: Info) -> None:
     everything = np.concatenate(list(shown.times.values()))
     low, high = (float(np.quantile(everything, q)) for q in (0.0005, 0.9995))
-    bins: Any = np.linspace(low, high, 61)
-    tallest = 0.0
-    for place, name in ((0, D), (1, FIXED)):
-        times, style = shown.times[name], look.bar_style(place)
-        shares = np.full(times.size, 100.0 / times.size)
-        bars, _, _ = axes.hist(times, bins, weights=shares, histtype="stepfilled", **style)
-        tallest = max(tallest, float(np.max(bars)))
-    for place, name in ((0, D), (1, FIXED), (2, C)):
-        mean = mean_of("", shown.times[name])
-        label = f"{name}: mean {mean.value:,.0f} ± {mean.standard_error:,.0f}"
-        line = {**look.series_style(place), "linewidth": 2.2}
-        axes.plot([mean.value] * 2, [0.0, 1.1 * tallest], label=label, zorder=4, **line)
-    style = {"color": look.INK, "linestyle": look.DASHES[3], "linewidth": 1.6}
-    label = f"lower bound T* log 1/δ: {shown.lower:,.0f}"
-    axes.plot([shown.lower] * 2, [0.0, 1.1 * tallest], label=label, zorder=4, **style)
-    axes.set(xlabel="stopping time τ (samples)", ylabel="% of runs in each bar")
+    times = {name: shown.times[name] for name in (D, FIXED, C)}
+    tallest = draw_times(axes, times, np.linspace(low, high, 61), shown.lower, 1.1)
     axes.set(ylim=(0.0, 1.65 * tallest))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_title(f"δ = e⁻⁶⁰, {shown.times[D].size:,} runs of each")
     axes.legend(loc="upper right")
 
 
-def _draw_ratios(axes: Axes, lines: list[Line]) -> None:
-    places = {D: 0, FIXED: 1, C: 2}
-    for line in lines:
-        place = places[line.strategy]
-        values = [each.value for each in line.ratios]
-        errors = [2.0 * (each.standard_error or 0.0) for each in line.ratios]
-        apart = np.array(line.logs) * (1.0 + 0.06 * (place - 1))  # so that bars do not overlap
+def _draw_ratios(axes: Axes, shown: Info, reading: str) -> None:
+    for place, name in ((0, D), (2, C), (1, FIXED)):
+        found = {c.log: each for c, each in shown.ratios.items() if c[:2] == (reading, name)}
+        values = [each.value for each in found.values()]
+        errors = [2.0 * (each.standard_error or 0.0) for each in found.values()]
+        apart = np.array(list(found)) * (1.0 + 0.06 * (place - 1))  # so that bars do not overlap
         style = {**look.marker_style(place), "capsize": 2.5}
-        axes.errorbar(apart, values, errors, label=line.strategy, **style)
+        axes.errorbar(apart, values, errors, label=name, **style)
     axes.axhline(1.0, color=look.INK, linestyle=look.DASHES[3], linewidth=1.4)
     axes.set(xscale="log", xlabel="log 1/δ", ylabel="mean τ / (T* log 1/δ)")
     axes.set_xticks(LOGS, [f"{log:,.0f}" for log in LOGS])
@@ -295,7 +253,7 @@ def make(setting: Order) -> Made:
         },
     }
     numbers = [
-        *(ratio for line in shown.lines for ratio in line.ratios),
+        *shown.ratios.values(),
         *(slower(measured, log) for log in LOGS if Case(BOTH, D, log) in measured.runs),
         *first_shares(measured).values(),
         *(Number(f"T* ({reading})", each.time) for reading, each in measured.oracles.items()),

@@ -88,18 +88,13 @@ def columns(regions: Regions, **more: Any) -> dict[str, Any]:
     }
 
 
-class Shade(NamedTuple):
-    """An answer's colour and how much of it; where two hold, the second is hatched over the first."""
-
-    colour: str
-    share: float
-
-
-SHADES = (  # from dark to light in grey: first, fourth, second, third
-    Shade(look.BLUE, 0.55),
-    Shade(look.VERMILLION, 0.36),
-    Shade(look.YELLOW, 0.55),
-    Shade(look.GREEN, 0.5),
+# an answer's colour and how much of it; where two hold, the second is hatched over the first
+Shade = tuple[str, float]
+SHADES: tuple[Shade, ...] = (  # from dark to light in grey: first, fourth, second, third
+    (look.BLUE, 0.55),
+    (look.VERMILLION, 0.36),
+    (look.YELLOW, 0.55),
+    (look.GREEN, 0.5),
 )
 
 
@@ -113,6 +108,7 @@ def draw_regions(
 ) -> None:
     """Fill each set's region, outline it, and write its name: at its spot, or where it is widest."""
     x, y = (np.array([edges[0], *axis, edges[1]]) for axis in (regions.x, regions.y))
+    box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     for place, answers in enumerate(regions.sets):
         inside = np.pad((regions.places == place).astype(float), 1, mode="edge")
         fill: Any = axes.contourf(
@@ -127,7 +123,7 @@ def draw_regions(
         fill.set_linewidth(0.0)
         axes.contour(x, y, inside, levels=[0.5], colors=[look.INK], linewidths=0.7)
         spot = spots[answers] if spots is not None else _widest(regions, place)
-        _label(axes, *spot, names(answers))
+        axes.text(*spot, names(answers), ha="center", va="center", fontsize=8.5, bbox=box, zorder=5)
     axes.set(xlim=edges, ylim=edges, aspect="equal")
     axes.grid(False)
     for spine in axes.spines.values():
@@ -141,8 +137,3 @@ def _widest(regions: Regions, place: int) -> tuple[float, float]:
     deepest = np.argwhere(depth >= 0.98 * depth.max())
     j, i = deepest[len(deepest) // 2]
     return float(regions.x[i]), float(regions.y[j])
-
-
-def _label(axes: Axes, x: float, y: float, text: str) -> None:
-    box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-    axes.text(x, y, text, ha="center", va="center", fontsize=8.5, bbox=box, zorder=5)
