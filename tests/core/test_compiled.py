@@ -16,10 +16,14 @@ import pytest
 import stopwise as sw
 from instances import PAIRS, SETTINGS, Setting, draw_instance, pair_id
 from stopwise.core.data import Data
-from stopwise.core.kernels import compiled
+from stopwise.core.kernels import compiled, switched_on
+from stopwise.core.values import Empty
+from stopwise.core.verbs import foreign
+from stopwise.engine.worker import CannotCompile
 from stopwise.families.verbs import divergence, draw, lower, upper
 from stopwise.problems import rounds, verbs
 from stopwise.problems.best_arm.optimum import best_arm_optimum
+from stopwise.sampling.verbs import Direct, pick
 
 
 def sample(family: Any, mean: float, count: int, rng: np.random.Generator) -> Any:
@@ -142,3 +146,36 @@ def test_weights_at_means_that_lie_on_a_plane_but_for_rounding(
         rounds.answer_weights(problem, family, data, kept, np.array([place]), weights)
         assert weights.sum() == pytest.approx(1.0)
         assert np.all(weights >= 0.0)
+
+
+def _calls_what_numba_does_not_know(
+    strategy: Any, problem: Any, family: Any, state: Any, rounds: int, rng: Any
+) -> int:
+    return _unknown(rounds)
+
+
+def _unknown(rounds: int) -> int:
+    return rounds % 2
+
+
+@pytest.mark.skipif(not switched_on(), reason="nothing is compiled")
+def test_what_cannot_be_compiled_is_named_by_its_line() -> None:
+    class Calling(Empty, Direct):
+        __slots__ = ()
+
+    pick.register(Calling)(_calls_what_numba_does_not_know)
+    with pytest.raises(CannotCompile) as caught:
+        sw.simulate(
+            *(sw.BestArm(2), [0.7, 0.2]),
+            family=sw.Bernoulli(),
+            strategy=Calling(),
+            repetitions=1,
+        )
+    first, second, third = str(caught.value).splitlines()
+    assert first.startswith("test_compiled.py, line ")
+    assert first.endswith("in _calls_what_numba_does_not_know: return _unknown(rounds)")
+    assert second.startswith("  Untyped global name '_unknown'")
+    assert "BestArm, Bernoulli, Calling" in third
+    assert "jitable" in third
+    assert "NUMBA_DISABLE_JIT=1" in third
+    foreign.pop((pick, Calling))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.core import kernels
+from stopwise.core.waiting import meanwhile
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import Record, open_ledger
@@ -42,7 +43,7 @@ class Rounds:
     def _compile_meanwhile(self, design: Design) -> None:
         if _swaps_stdout():
             return
-        with alone() as mine:
+        with alone() as mine, meanwhile():
             if mine:
                 self._compile(design)
             else:

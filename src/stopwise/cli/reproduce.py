@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stopwise.cli.app import app
+from stopwise.core.waiting import waiting
 
 if TYPE_CHECKING:
     from stopwise.studies.paper import Reproduction
@@ -40,10 +40,9 @@ def reproduce(
     from stopwise.studies.paper import NAMES, reproduce as compute
 
     for each in NAMES if name == "all" else (name,):
-        if sys.stderr.isatty():
-            typer.echo(f"{each} ...", err=True)
         start = time.monotonic()
-        done = compute(each, repetitions, seed, workers, out, full)
+        with waiting(f"computing {each}"):
+            done = compute(each, repetitions, seed, workers, out, full)
         _print(done, time.monotonic() - start)
 
 

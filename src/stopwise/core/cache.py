@@ -43,7 +43,7 @@ class KernelCache:
                 made_from, result = pickle.load(file)
                 if made_from != [_entry(_found(*name)) for name, _ in made_from]:
                     return None
-                payload = _Unpickler(file, _classes(types)).load()
+                payload = _Unpickler(file, classes(types)).load()
         except Exception:  # not here, damaged, of other versions, or from what is no more
             return None
         payload[3] = typing.signature(result, *types)
@@ -60,7 +60,7 @@ class KernelCache:
             payload[3] = None  # its types are in the file's name
             buffer = io.BytesIO(pickle.dumps((made_from, result.signature.return_type)))
             buffer.seek(0, os.SEEK_END)
-            _pickler(buffer, _classes(types)).dump(payload)
+            _pickler(buffer, classes(types)).dump(payload)
             _write(self._path(types, result.target_context), buffer.getvalue())
 
     def _path(self, types: Any, context: Any) -> Path:
@@ -102,7 +102,7 @@ def _thing(module: str, name: str) -> Any:
     return found
 
 
-def _classes(types: Any) -> list[type]:
+def classes(types: Any) -> list[type]:
     """The classes of all values in the arguments; pickle might copy those of a script."""
     return list(dict.fromkeys(_walk(types)))
 

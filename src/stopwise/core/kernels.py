@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import linecache
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from stopwise.core import linking, verbs
-from stopwise.core.cache import KernelCache
+from stopwise.core.cache import KernelCache, classes
 from stopwise.core.digest import Unclear, digest
+from stopwise.core.values import Role
+from stopwise.core.waiting import waiting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,13 +41,20 @@ def compiled(function: F, allocates: bool = True) -> F:
 
     def compile_once(arguments: Any, result: Any) -> Any:
         _install()
-        with linking.once(foreign_state()) as uses:
+        with waiting(_what(arguments)), linking.once(foreign_state()) as uses:
             found = compile_plainly(arguments, result)
         cache.uses = uses or None  # plain numba does not tell
         return found
 
     dispatcher._compiler.compile = compile_once
     return cast(F, dispatcher)
+
+
+def _what(arguments: Any) -> str:
+    names = [kind.__name__ for kind in classes(arguments) if issubclass(kind, Role)]
+    return (
+        f"compiling for {', '.join(names)}; kept for the next time (STOPWISE_QUIET=1: not a word)"
+    )
 
 
 def foreign_state() -> str:
@@ -71,6 +82,21 @@ def kind(value: Any) -> Any:
 def from_compiler(error: BaseException) -> bool:
     """Whether numba raised it: a function that cannot be compiled, not one that fails."""
     return type(error).__module__.startswith("numba")
+
+
+def why_not(error: BaseException) -> str:
+    """Which line could not be compiled, and why."""
+    function, inner = linking.failures[0] if linking.failures else (None, error)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(inner))
+    first = re.sub(r"^Failed in .*\n", "", text).strip().partition("\n")[0]
+    reason = first.partition(". Raised from")[0]
+    found = re.search(r'File "[^"]*", line (\d+)', text)
+    if function is None:
+        return reason
+    code = function.__code__
+    line = int(found[1]) if found else code.co_firstlineno
+    source = linecache.getline(code.co_filename, line).strip()
+    return f"{Path(code.co_filename).name}, line {line}, in {code.co_name}: {source}\n  {reason}"
 
 
 def _install() -> None:

@@ -40,6 +40,7 @@ class Use(NamedTuple):
 
 
 _callees: dict[Any, list[tuple[Use, Any]]] = {}  # what each of numba's dispatchers calls
+failures: list[tuple[Callable[..., Any], Exception]] = []  # of the last block, innermost first
 _states: list[str] = []
 _calls: list[list[tuple[Use, Any]]] = []  # of what is being compiled, outermost first
 
@@ -58,6 +59,7 @@ def once(state: str) -> Iterator[list[Use]]:
         try:
             _calls.append([])
             _states.append(state)
+            failures.clear()
             for owner, name, value in changes:
                 setattr(owner, name, value)
             yield uses
@@ -122,6 +124,7 @@ def _implementation(template: Any, arguments: Any, keywords: Any) -> Any:
 
     By itself numba keeps one for each set of the caller's flags, inherited or not.
     """
+    function = type(template).key
     flags, own = _internal("core.targetconfig").ConfigStack.top_or_none(), template._jit_options
     inherited = tuple(
         repr(getattr(flags, flag)) for flag, option in INHERITED.items() if option not in own
@@ -132,10 +135,13 @@ def _implementation(template: Any, arguments: Any, keywords: Any) -> Any:
         _calls.append([])
         try:
             found = template._build_impl(key, arguments, keywords)
+        except Exception as error:
+            if function in verbs.declared:
+                failures.append((template._overload_func(*arguments), error))
+            raise
         finally:
             calls = _calls.pop()
         _callees[found[0]] = calls
-    function = type(template).key
     if function in verbs.declared:
         kinds = verbs.decided_by(arguments[: getattr(function, "on", 0)])
         _calls[-1].append((Use(function, tuple(kinds)), found[0]))

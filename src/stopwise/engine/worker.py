@@ -85,31 +85,38 @@ def kernel(design: Design, state: State, trace: Trace) -> Callable[..., int]:
 
 
 def _compile(design: Design, state: State, trace: Trace) -> Callable[..., int]:
-    cause = None
-    for allocates in (False, True):
-        found = kernels.compiled(run_rounds, allocates)
-        try:  # compile by playing no rounds
-            rng = generator(0, 0, 0)
-            found(
-                *(design.setting, design.truth, design.levels, 0, rng, rng),
-                *(state, new_outcome(design), trace),
-            )
-            return found
-        except Exception as error:
-            if not kernels.from_compiler(error):
-                raise
-            cause = error
-    raise CannotCompile(design, cause) from cause
+    try:
+        return _compiled(design, state, trace, False)
+    except Exception as error:
+        if not kernels.from_compiler(error):
+            raise
+    try:
+        return _compiled(design, state, trace, True)
+    except Exception as error:
+        if not kernels.from_compiler(error):
+            raise
+        raise CannotCompile(design, error) from error
+
+
+def _compiled(design: Design, state: State, trace: Trace, allocates: bool) -> Callable[..., int]:
+    """The loop, compiled by playing no rounds."""
+    found = kernels.compiled(run_rounds, allocates)
+    rng = generator(0, 0, 0)
+    found(
+        *(design.setting, design.truth, design.levels, 0, rng, rng),
+        *(state, new_outcome(design), trace),
+    )
+    return found
 
 
 class CannotCompile(StopwiseError, TypeError):
     """A function registered for one of the values is not code that numba can compile."""
 
-    def __init__(self, design: Design, cause: BaseException | None) -> None:
+    def __init__(self, design: Design, cause: BaseException) -> None:
         names = ", ".join(type(each).__name__ for each in design.setting)
-        lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
         super().__init__(
-            f"the functions registered for {names} could not be compiled: {' | '.join(lines[:12])}. "
-            "Use only what numba compiles (numbers, arrays, loops), or set NUMBA_DISABLE_JIT=1 to run "
-            "in plain Python."
+            f"{kernels.why_not(cause)}\n"
+            f"So the rounds of {names} cannot be compiled. Use only what numba compiles (numbers, "
+            "arrays, loops, functions of your own that are @jitable), or set NUMBA_DISABLE_JIT=1 to "
+            "run in plain Python. The whole report of numba is this error's cause."
         )

@@ -19,6 +19,7 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import StopwiseError
 from stopwise.core.optional import load
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
+from stopwise.core.waiting import waiting
 from stopwise.engine.batch import Failure, Stream, run_batch
 from stopwise.engine.design import Design, check_deltas, prepare, what_suits
 from stopwise.engine.loop import Trace
@@ -263,8 +264,11 @@ def reporter(
     """What to tell about finished runs: a function that is given, a bar, or nothing."""
     if callable(progress):
         yield progress
-    elif progress is False or (progress is None and not sys.stderr.isatty()):
+    elif progress is False:
         yield lambda done: None
+    elif progress is None and not sys.stderr.isatty():
+        with waiting(f"{count:,} runs"):
+            yield lambda done: None
     else:
         from stopwise.studies.progress import progress_bar
 
