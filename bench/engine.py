@@ -3,21 +3,14 @@
 The yardstick is a bare loop with the same arms: it adds fixed weights to totals, takes the arm that
 is the furthest behind, draws one sample of it, and updates its count and mean. Simulations are
 timed as users run them, by one worker unless said otherwise, and with the stylized threshold.
-Every timing is the least of several turns, but for starts from an empty cache, which take long;
-things that are compared take turns.
-The report never fails: it says which limits are met.
-
-Importing the other report registers a family, which switches the cache on disk off: this process
-compiles every loop anew. Start-up is timed in processes of its own.
+Every timing is the least of several turns; things that are compared take turns. The report never
+fails: it says which limits are met. What compiling costs is in first_result.py.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -153,8 +146,8 @@ def figure_2(name: str, limit: float, strategy: Any, repetitions: int = FIGURE_2
 def half_spaces() -> list[Row]:
     """1 and 2. Any half-space, K = 10: both strategies on Figure 2's instance."""
     return against_bare(
-        figure_2("Sticky Track-and-Stop, Figure 2", 1.8, sw.StickyTrackAndStop()),
-        figure_2("Track-and-Stop, Figure 2", 2.3, sw.TrackAndStop()),
+        figure_2("Sticky Track-and-Stop, Figure 2", 2.8, sw.StickyTrackAndStop()),
+        figure_2("Track-and-Stop, Figure 2", 2.6, sw.TrackAndStop()),
     )
 
 
@@ -162,16 +155,14 @@ def best_arm() -> list[Row]:
     """3. Best arm, K = 4, with D-tracking."""
     name, means = "Track-and-Stop D, best arm, K = 4", np.array([0.5, 0.45, 0.43, 0.4])
     strategy = sw.TrackAndStop("D")
-    return against_bare(Case(name, 60, sw.BestArm(4), strategy, means, sw.Bernoulli(), 0.1, 120))
+    return against_bare(Case(name, 45, sw.BestArm(4), strategy, means, sw.Bernoulli(), 0.1, 120))
 
 
 def epsilon_best_arm() -> list[Row]:
     """4. Epsilon-best arm, K = 5."""
     name, means = "Track-and-Stop, epsilon-best, K = 5", np.array([0.5, 0.48, 0.43, 0.4, 0.3])
     problem = sw.BestArm(5, 0.05)
-    return against_bare(
-        Case(name, 200, problem, sw.TrackAndStop(), means, sw.Bernoulli(), 0.1, 200)
-    )
+    return against_bare(Case(name, 90, problem, sw.TrackAndStop(), means, sw.Bernoulli(), 0.1, 200))
 
 
 def many_arms() -> list[Row]:
@@ -198,40 +189,6 @@ def two_workers() -> Row:
     return Row(name, f"{one / two:.4g} times as fast", f">= {least:g}", one / two >= least)
 
 
-PROGRAMS = {
-    "best arm, K = 4": """
-sw.run(sw.BestArm(4), sw.TrackAndStop("D"), [0.5, 0.45, 0.43, 0.4], sw.Bernoulli(), 0.1,
-       sw.Stylized(), seed=1)
-""",
-    "Sticky, Figure 2": """
-normals = [[0.8 if k == m else 0.2 / 9 for k in range(10)] for m in range(10)]
-sw.run(sw.AnyHalfSpace(normals), sw.StickyTrackAndStop(), [-0.1] * 10, sw.Gaussian(),
-       2.718281828459045**-80, sw.Stylized(), seed=1)
-""",
-}
-
-
-def process(program: str, folder: str) -> float:
-    """Seconds from the start of a process to its end, with the compile cache in this folder."""
-    environment = {**os.environ, "STOPWISE_CACHE_DIR": folder}
-    environment.pop("NUMBA_CACHE_DIR", None)  # it would come before ours
-    start = time.perf_counter()
-    code = f"import stopwise as sw\n{program}"
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-    return time.perf_counter() - start
-
-
-def start_up(name: str) -> list[Row]:
-    """8. A short run in a new process: nothing compiled before, and everything."""
-    with tempfile.TemporaryDirectory() as folder:
-        from_nothing = process(PROGRAMS[name], folder)
-        again = min(process(PROGRAMS[name], folder) for _ in range(3))
-    return [
-        limited(f"start-up, {name}: empty cache", from_nothing, 15, " s"),
-        limited(f"start-up, {name}: warm cache", again, 1.5, " s"),
-    ]
-
-
 def machine() -> Row:
     """What else ran in the last minute: a busy machine spoils the ratios with two workers most."""
     busy = f", {os.getloadavg()[0]:.1f} busy before" if hasattr(os, "getloadavg") else ""
@@ -250,8 +207,6 @@ def main() -> None:
         *thresholding(),
         two_workers(),
     ]
-    for name in PROGRAMS:
-        rows += start_up(name)
     show(rows)
     print(f"took {time.perf_counter() - start:.0f} s")
 

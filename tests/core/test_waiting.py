@@ -37,3 +37,12 @@ def test_silence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     with waiting.waiting("doing this"):
         time.sleep(0.1)
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_inside_has_its_own_word(capsys: pytest.CaptureFixture[str]) -> None:
+    with waiting.waiting("outer"):
+        with waiting.waiting("inner"):
+            time.sleep(0.3)
+        inside = capsys.readouterr().err
+        time.sleep(0.3)
+    assert (inside, capsys.readouterr().err) == ("stopwise: inner\n", "stopwise: outer\n")

@@ -9,34 +9,62 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 PATIENCE = 1.0  # seconds
-_here = threading.local()  # ``silent`` in threads for which nobody waits
+
+
+class _Wait:
+    """Says once what it is for, unless it is over or something inside it takes the time."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.said = what, False
+        self.go_on()
+
+    def go_on(self) -> None:
+        self.timer = threading.Timer(PATIENCE, self._say)
+        self.timer.daemon = True
+        if not self.said:
+            self.timer.start()
+
+    def pause(self) -> None:
+        self.timer.cancel()
+
+    def _say(self) -> None:
+        self.said = True
+        print(f"stopwise: {self.what}", file=sys.stderr, flush=True)
+
+
+class _Here(threading.local):
+    """What a thread waits for, outermost first; ``silent`` where nobody waits for the thread."""
+
+    def __init__(self) -> None:
+        self.waits: list[_Wait] = []
+        self.silent = False
+
+
+_here = _Here()
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Say what it is, should the block take long. STOPWISE_QUIET=1 says nothing."""
-    if os.environ.get("STOPWISE_QUIET", "0") not in ("", "0") or getattr(_here, "silent", False):
+    """Say what it is, should the block take long of itself. STOPWISE_QUIET=1 says nothing."""
+    if os.environ.get("STOPWISE_QUIET", "0") not in ("", "0") or _here.silent:
         yield
         return
-    later = threading.Timer(PATIENCE, _say, (what,))
-    later.daemon = True
-    later.start()
+    if _here.waits:
+        _here.waits[-1].pause()
+    _here.waits.append(_Wait(what))
     try:
         yield
     finally:
-        later.cancel()
+        _here.waits.pop().pause()
+        if _here.waits:
+            _here.waits[-1].go_on()
 
 
 @contextmanager
 def meanwhile() -> Iterator[None]:
     """Nobody waits for what this thread does in the block."""
-    before = getattr(_here, "silent", False)
-    _here.silent = True
+    before, _here.silent = _here.silent, True
     try:
         yield
     finally:
         _here.silent = before
-
-
-def _say(what: str) -> None:
-    print(f"stopwise: {what}", file=sys.stderr, flush=True)

@@ -101,8 +101,11 @@ def _draw(family: Gaussian, mean: float, rng: Rng) -> float:
 
 @verbs.least_surprise.register(Gaussian)
 def _least_surprise(family: Gaussian, sample: float, mean: float, level: float) -> float:
-    beyond = abs(sample - mean) - math.sqrt(2.0 * family.variance * max(level, 0.0))
-    return 0.5 * beyond * beyond / family.variance if beyond > 0.0 else 0.0
+    gap, inside = sample - mean, 2.0 * family.variance * max(level, 0.0)
+    if gap * gap <= inside:
+        return 0.0
+    beyond = abs(gap) - math.sqrt(inside)
+    return 0.5 * beyond * beyond / family.variance
 
 
 # a mixture has a place and a scale, which nobody knows beforehand

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.cells.bound import total_divergence
 from stopwise.cells.half_space import half_space_optimum, missing
-from stopwise.core.arrays import Floats, largest, smallest
+from stopwise.core.arrays import Floats, assign, largest, smallest
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import Quadratic, arms_alike, interval, lower, of_arm, upper, variance
@@ -117,16 +118,19 @@ def _climb(
 
     The dual's value only rises and is never too large, so it may stop once it is above ``level``
     and rises slowly. The multipliers' combination of the rows is a half-space just as far away: the
-    wall. The point is nan where no model was found that fulfils the rows to 1e-9.
+    wall. Any model that fulfils the rows and costs at most ``level`` will do, so one is tried a little
+    further in. The point is nan where none was found that fulfils the rows to 1e-9.
     """
     counts, means = data
     theta, stiff, soft = np.zeros(levels.size), np.zeros(levels.size), np.zeros(means.size)
+    inward, lifted = np.zeros(means.size), np.zeros(means.size)
     for k in range(means.size):
         point[k] = means[k]
         soft[k] = variance(of_arm(family, k), means[k]) / max(counts[k], 1e-13)
     for r in range(levels.size):
         for k in range(means.size):
             stiff[r] += rows[r, k] * rows[r, k] * soft[k]
+            inward[k] += rows[r, k] * soft[k]
     value = 0.0
     for _ in range(SWEEPS):
         worst, before = 0.0, value
@@ -147,8 +151,31 @@ def _climb(
             return value
         if worst <= 1e-9 * (largest(point) - smallest(point)):
             return value
+        if value <= level and _lift(rows, levels, point, inward, lifted):
+            price = total_divergence(family, data, lifted)
+            if price <= level:
+                assign(point, lifted)
+                return price
     point[0] = math.nan
     return value
+
+
+@jitable
+def _lift(rows: Floats, levels: Floats, point: Floats, inward: Floats, lifted: Floats) -> bool:
+    """Move a point inward until it fulfils all rows; whether it does."""
+    step = 0.0
+    for r in range(levels.size):
+        lack, gain = levels[r], 0.0
+        for k in range(point.size):
+            lack -= rows[r, k] * point[k]
+            gain += rows[r, k] * inward[k]
+        if lack > step * gain:
+            if gain <= 0.0:
+                return False
+            step = lack / gain
+    for k in range(point.size):
+        lifted[k] = point[k] + (1.0 + 1e-12) * step * inward[k]
+    return True
 
 
 @jitable
