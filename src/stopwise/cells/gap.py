@@ -79,6 +79,18 @@ def pair_cost(family: Any, data: Data, arm: int, other: int, margin: float) -> f
 
 
 @jitable
+def pair_bound(family: Any, data: Data, arm: int, other: int, margin: float) -> float:
+    """An upper bound on ``pair_cost``, nearly attained: where the arms would meet if V were constant."""
+    weight, other_weight = data.counts[arm], data.counts[other]
+    x = weight * data.means[arm] + other_weight * (data.means[other] - margin)
+    x /= weight + other_weight
+    low, high = interval(family)
+    if not low < x < high - margin:
+        return math.inf
+    return arm_cost(family, data, arm, x) + arm_cost(family, data, other, x + margin)
+
+
+@jitable
 def separation(family: Any, data: Data, arm: int, other: int) -> float:
     """The largest radius at which the intervals {x : N d(mu, x) <= radius} of two arms are apart.
 

@@ -36,6 +36,8 @@ from stopwise.problems.best_arm.problem import BestArm
 from stopwise.problems.verbs import Code
 
 ITERATIONS = 60
+NEAR_FROM_COLD = 1e-7  # where Newton's next point is right to 1e-13
+NEAR = 1e-5  # where it is right to 1e-9, as a round's weights need be
 TIED = 1e-14  # means this close, relatively, are equal but for rounding
 END = 1e-12  # of the width of the interval of means
 
@@ -72,8 +74,10 @@ def best_arm_optimum(
             weights[arm] = 1.0
             return floor
     edge = end_distance(low, high) if floor > 0.0 else 0.0
+    close = NEAR
     if not _warm(means, arm, margin, low, right, floor, state):
         _cold_start(family, means, arm, margin, low, right, floor, state)
+        close = NEAR_FROM_COLD
     y, total, solved = state[arm], 1.0, False
     below, above = floor, math.inf  # the root of S(y) = 1 lies between
     gaps, slopes = np.empty(count), np.empty(count)  # g_j and its derivative in right - x_j
@@ -113,7 +117,7 @@ def best_arm_optimum(
             above = min(above, most)
         else:
             below = max(below, least)
-        near = floor == 0.0 and worst <= 1e-7 * y and abs(mass - 1.0) <= 1e-7
+        near = floor == 0.0 and worst <= close * y and abs(mass - 1.0) <= close
         if worst <= 0.5 * (y - floor):  # else let the rivals come closer first
             y = _next_level(y, floor, mass + linear if mass + linear > 0.0 else mass, bend)
         if not near and not below <= y <= above:
@@ -123,7 +127,7 @@ def best_arm_optimum(
                 span = right - max(means[j] - margin, low)
                 place = _next_place(state[j], span, (y - gaps[j]) / slopes[j], floor > 0.0)
                 state[j] = max(place, edge)
-        if near:  # Newton's next point is right to 1e-13: only its weights are still to be found
+        if near:  # Newton's next point is right to its square: only its weights are to be found
             total = 1.0
             for j in range(count):
                 if j != arm:

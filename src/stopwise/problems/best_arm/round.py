@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.gap import pair_cost
-from stopwise.core.arrays import Floats, Ints, assign, largest, place_of_largest
+from stopwise.cells.gap import pair_bound, pair_cost
+from stopwise.core.arrays import Floats, Ints, assign, fill, largest, place_of_largest
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import arms_alike
@@ -19,8 +19,8 @@ from stopwise.problems.verbs import Code
 
 
 class Start(NamedTuple):
-    """Where Newton's method left off, and places: whose state it is (plus 1; 0: nobody's), and the
-    rival that last kept the evidence low.
+    """Where Newton's method left off, and places: whose state it is (plus 1; 0: nobody's), and, for
+    each arm, the rival that last kept its evidence low.
     """
 
     state: Floats
@@ -33,12 +33,14 @@ OWNER, WEAKEST = 0, 1
 
 @rounds.sketch.register(BestArm)
 def _sketch(problem: BestArm, family: Any) -> Start:
-    return Start(np.zeros(problem.arms), np.zeros(2, dtype=np.int64), np.zeros(problem.arms))
+    return Start(
+        np.zeros(problem.arms), np.zeros(1 + problem.arms, dtype=np.int64), np.zeros(problem.arms)
+    )
 
 
 @rounds.rebuild.register(BestArm)
 def _rebuild(problem: BestArm, family: Any, data: Data, sketch: Start) -> None:
-    sketch.places[OWNER] = sketch.places[WEAKEST] = 0
+    fill(sketch.places, 0)
 
 
 @rounds.first_oracle.register(BestArm)
@@ -104,14 +106,21 @@ def _best_evidence(
 def _arm_evidence(
     problem: BestArm, family: Any, data: Data, sketch: Start, enough: float, arm: int
 ) -> float:
-    least = math.inf
+    """The least over the rivals; 0 where a bound shows that it is less than enough."""
+    least, weakest = math.inf, WEAKEST + arm
+    if problem.epsilon > 0.0:  # else the costs are as cheap as their bounds
+        for turn in range(-1, data.means.size):
+            other = sketch.places[weakest] if turn < 0 else turn
+            if other != arm and pair_bound(family, data, arm, other, problem.epsilon) < enough:
+                sketch.places[weakest] = other
+                return 0.0
     for turn in range(-1, data.means.size):
-        other = sketch.places[WEAKEST] if turn < 0 else turn
+        other = sketch.places[weakest] if turn < 0 else turn
         if other != arm:
             value = pair_cost(family, data, arm, other, problem.epsilon)
             if not value >= least:
                 least = value
             if value < enough:
-                sketch.places[WEAKEST] = other
+                sketch.places[weakest] = other
                 break
     return least
