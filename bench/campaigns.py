@@ -128,7 +128,7 @@ def rates(kind: str, folder: Path) -> list[dict[str, Any]]:
         address, raw = f"sqlite:///{folder}/bench.db", lambda: raw_sqlite(folder / "raw.db")
         raw_sqlite(folder / "raw.db")
     else:
-        sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+        sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
         from postgres import Server
 
         server = Server()

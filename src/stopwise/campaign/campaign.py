@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
@@ -27,11 +28,12 @@ from stopwise.campaign.explain import Explanation
 from stopwise.campaign.names import (
     campaign_name,
     difference,
+    is_token,
     refuse_if_absent,
     storage_address,
     token_text,
 )
-from stopwise.campaign.replica import Replica
+from stopwise.campaign.replica import Replica, Snapshot
 from stopwise.campaign.session import Crossing, Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Recommendation, Status
@@ -61,6 +63,8 @@ class Campaign:
     ) -> None:
         self.name, self.spec, self._store, self._clock = name, spec, store, clock
         self._replica = Replica(name, store, spec)
+        self._explaining = threading.Lock()
+        self._explained: tuple[Snapshot, Explanation] | None = None
 
     @classmethod
     def create(
@@ -215,7 +219,11 @@ class Campaign:
         late = self._replica.decision is not None
         event = transaction.add(kind, token, arm, sample, self._clock(), late=late)
         if not late:
-            crossing = session.tell(arm, sample, waited)
+            crossing = (
+                session.record(arm, sample)
+                if kind == "recorded"
+                else session.tell(arm, sample, waited)
+            )
             if crossing is not None:
                 self._decide(transaction, crossing)
         return Receipt(event.number, token, arm, sample, late, self._replica.decision is not None)
@@ -258,21 +266,29 @@ class Campaign:
         with self._replica.read() as transaction:
             return transaction.since(checks.whole("after", after, least=0), most)
 
+    def look(self) -> AbstractContextManager[tuple[Transaction, Snapshot]]:
+        """A snapshot, and the record at the same moment."""
+        return self._replica.look()
+
+    def _snapshot(self) -> Snapshot:
+        with self.look() as (_, seen):
+            return seen
+
     def status(self) -> Status:
         """Where the campaign stands."""
-        with self._replica.look() as (transaction, session):
-            return Status.of(self.name, self.spec, session, self._replica.decision, transaction)
+        return Status.of(self.name, self.spec, self._snapshot())
 
     def recommend(self) -> Recommendation:
         """What the data favour now; proven only if there is a decision."""
-        with self._replica.look() as (_, session):
-            return Recommendation.of(self.spec, session, self._replica.decision)
+        return Recommendation.of(self.spec, self._snapshot())
 
     def explain(self) -> Explanation:
         """In plain words: what is pursued and why, the evidence, and what comes next."""
-        with self._replica.look() as (transaction, session):
-            status = Status.of(self.name, self.spec, session, self._replica.decision, transaction)
-            return Explanation.of(self.spec, session, status, transaction.since(0))
+        seen = self._snapshot()
+        with self._explaining:  # once for all who ask
+            if self._explained is None or self._explained[0] is not seen:
+                self._explained = (seen, Explanation.of(self.name, self.spec, seen))
+            return self._explained[1]
 
     def verify(self) -> Verification:
         """Derive everything anew from the events alone, and compare."""
@@ -290,20 +306,20 @@ class Campaign:
         return self.status()._repr_html_()
 
     def plot(self, axes: Any = None) -> Any:
-        """Evidence against threshold, sample by sample."""
-        from stopwise.campaign.plot import plot_record
+        """Evidence against threshold over the samples."""
+        from stopwise.campaign.plot import plot_curve
 
-        return plot_record(self.spec, self.events(), axes)
+        return plot_curve(self._snapshot().session, axes)
 
     # ------------------------------------------------------------------------------------ inside
 
-    def together(self) -> AbstractContextManager[None]:
+    def together(self, tokens: Sequence[str] = ()) -> AbstractContextManager[None]:
         """Everything that is done in this block is stored at its end, with one commit.
 
         A call that refuses its argument changes nothing, and the block may go on. Nothing is
-        acknowledged before the block has ended well.
+        acknowledged before the block has ended well. What is known about ``tokens`` is read at once.
         """
-        return self._replica.together()
+        return self._replica.together([token for token in tokens if is_token(token)])
 
     def _refuse_if_decided(self) -> None:
         if self._replica.decision is not None:

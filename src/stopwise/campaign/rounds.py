@@ -116,9 +116,8 @@ def replay_of(design: Design, size: int) -> Callable[..., int]:
     """``live.replay`` for records of such a size."""
     if size <= LONG and design.truth.size < WIDE:
         return live.replay
-    whole, real, past = np.zeros(0, dtype=np.int64), np.zeros(0), live.new_history(design, 0)
-    record = Record(whole, whole, real, whole)
-    rest = (record, whole, past, generator(0))
+    whole = np.zeros(0, dtype=np.int64)
+    rest = (Record(whole, whole, np.zeros(0), whole), whole, generator(0))
     arguments = (design.setting, design.levels[0], open_ledger(design), *rest)
     found: Callable[..., int] = _compiled(live.replay, design, arguments)
     return found

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.errors import StorageAway
-from stopwise.campaign.storage.store import Store
 from stopwise.core.errors import StopwiseError
 
 TOGETHER = 512  # changes in one commit, at most
@@ -18,33 +18,37 @@ WAITING = 10_000  # changes that may wait; more are refused
 
 
 class Job(NamedTuple):
-    """A change of a campaign that somebody waits for."""
+    """A change of a campaign that somebody waits for, and the tokens that it will look up."""
 
     name: str
     work: Callable[[Campaign], Any]
-    done: Future[Any]
+    tokens: Sequence[str]
+    done: asyncio.Future[Any]
+
+
+Result = tuple[Job, Any, Exception | None]
 
 
 class Writer:
     """Changes of campaigns, in the order in which they come."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._jobs: queue.Queue[Job | None] = queue.Queue(WAITING)
-        self._campaigns: dict[str, Campaign] = {}
+    def __init__(self, campaign: Callable[[str], Campaign]) -> None:
+        self._campaign = campaign  # by its name
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self.commits = 0
         self.changes = 0
         self._thread = threading.Thread(target=self._write, name="stopwise-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, name: str, work: Callable[[Campaign], Any]) -> Future[Any]:
+    async def change(
+        self, name: str, work: Callable[[Campaign], Any], tokens: Sequence[str] = ()
+    ) -> Any:
         """The work's result, once it is stored."""
-        done: Future[Any] = Future()
-        try:
-            self._jobs.put_nowait(Job(name, work, done))
-        except queue.Full:
-            done.set_exception(StorageAway("too many changes are waiting. Try again."))
-        return done
+        if self.waiting >= WAITING:
+            raise StorageAway("too many changes are waiting. Try again.")
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._jobs.put(Job(name, work, tokens, done))
+        return await done
 
     @property
     def waiting(self) -> int:
@@ -63,7 +67,9 @@ class Writer:
             for job in jobs:
                 by_name.setdefault(job.name, []).append(job)
             for name, group in by_name.items():
-                self._together(name, group)
+                results = self._together(name, group)
+                with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                    group[0].done.get_loop().call_soon_threadsafe(_answer, results)
             if over:
                 return
 
@@ -81,13 +87,12 @@ class Writer:
             found.append(job)
         return found, job is None
 
-    def _together(self, name: str, group: list[Job]) -> None:
-        results: list[tuple[Job, Any, Exception | None]] = []
+    def _together(self, name: str, group: list[Job]) -> list[Result]:
+        """What came of each, stored or refused."""
+        results: list[Result] = []
         try:
-            if name not in self._campaigns:
-                self._campaigns[name] = Campaign.open(name, self._store)
-            campaign = self._campaigns[name]
-            with campaign.together():
+            campaign = self._campaign(name)
+            with campaign.together([token for job in group for token in job.tokens]):
                 for job in group:
                     try:
                         results.append((job, job.work(campaign), None))
@@ -95,14 +100,19 @@ class Writer:
                         if isinstance(error, StorageAway):
                             raise
                         results.append((job, None, error))
-            self.commits += 1
-            self.changes += len(group)
         except Exception as error:  # nothing of the group is stored
-            results = [(job, None, error) for job in group]
-        for job, result, refused in results:
-            if not job.done.set_running_or_notify_cancel():
-                continue  # whoever asked has gone
-            if refused is None:
-                job.done.set_result(result)
-            else:
-                job.done.set_exception(refused)
+            return [(job, None, error) for job in group]
+        self.commits += 1
+        self.changes += len(group)
+        return results
+
+
+def _answer(results: list[Result]) -> None:
+    """Wake up all who wait."""
+    for job, result, refused in results:
+        if job.done.cancelled():
+            continue  # whoever asked has gone
+        if refused is None:
+            job.done.set_result(result)
+        else:
+            job.done.set_exception(refused)

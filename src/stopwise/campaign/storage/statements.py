@@ -65,14 +65,26 @@ HEAD_OF = Statement(sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wan
 LOCKED_HEAD_OF = Statement(
     sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted")).with_for_update()
 )
-NAMES = Statement(sa.select(campaigns.c.name).order_by(campaigns.c.id).limit(sa.bindparam("most")))
+NAMES = Statement(
+    sa.select(campaigns.c.name, campaigns.c.last)
+    .order_by(campaigns.c.id)
+    .limit(sa.bindparam("most"))
+)
 STATE_OF = Statement(sa.select(campaigns.c.state).where(campaigns.c.id == sa.bindparam("wanted")))
 SAME_LEASE = sa.and_(leases.c.campaign == events.c.campaign, leases.c.token == events.c.token)
-BY_TOKEN = Statement(
-    sa.select(*FIELDS, leases.c.deadline)
-    .select_from(events.outerjoin(leases, SAME_LEASE))
-    .where(_here(events), events.c.token == sa.bindparam("under"))
-)
+MOST_TOKENS = (1, 8, 64, 512)  # of one query: each number is a statement
+
+
+def _by_tokens(count: int) -> Statement:
+    tokens: list[Any] = [sa.bindparam(f"token_{place}") for place in range(count)]
+    return Statement(
+        sa.select(*FIELDS, leases.c.deadline)
+        .select_from(events.outerjoin(leases, SAME_LEASE))
+        .where(_here(events), events.c.token.in_(tokens))
+    )
+
+
+BY_TOKENS = {count: _by_tokens(count) for count in MOST_TOKENS}
 SINCE = Statement(
     sa.select(*FIELDS)
     .where(_here(events), events.c.number > sa.bindparam("after"))
@@ -81,7 +93,10 @@ SINCE = Statement(
 )
 LEASES_OF = sa.select(leases.c.token, leases.c.arm, leases.c.deadline).where(_here(leases))
 ORDER = (leases.c.deadline, leases.c.token)
-ALL_LEASES = Statement(LEASES_OF.order_by(*ORDER))
+ALL_LEASES = Statement(LEASES_OF.order_by(*ORDER).limit(sa.bindparam("most")))
+IN_FLIGHT = Statement(
+    sa.select(leases.c.arm, sa.func.count()).where(_here(leases)).group_by(leases.c.arm)
+)
 EXPIRED = Statement(LEASES_OF.where(leases.c.deadline < sa.bindparam("now")).order_by(*ORDER))
 ADD_EVENT = Statement(sa.insert(events))
 ADD_LEASE = Statement(sa.insert(leases))
