@@ -136,9 +136,8 @@ def rates(kind: str, folder: Path) -> list[dict[str, Any]]:
         with server.connect(address.rsplit("/", 1)[1]) as connection:
             connection.execute(TABLE.encode())
     campaign = Campaign.create(coins(10), address, "bench")
-    for _ in range(rounds.SOON):  # workers that have been there for a while
-        rounds.rounds_of(campaign.spec.design).pay_off(campaign.spec.design)
-    rounds.finish()
+    # workers that have been there for a while
+    rounds.rounds_of(campaign.spec.design).compile(campaign.spec.design)
     campaign._store.close()
     found = []
     for count in (1, MANY):

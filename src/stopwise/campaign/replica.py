@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -42,15 +42,14 @@ class Replica:
         self._loading = threading.Lock()
 
     @contextmanager
-    def together(self, tokens: Sequence[str] = ()) -> Iterator[None]:
+    def together(self) -> Iterator[None]:
         """All changes in this block are stored at its end, with one commit."""
         with self._lock:
             if self._open is not None:  # a block in a block
                 yield
                 return
-            with self.change() as (transaction, session):
-                transaction.read_about(tokens)
-                self._open, self._thread = (transaction, session), threading.get_ident()
+            self._thread = threading.get_ident()
+            with self.change() as self._open:
                 try:
                     yield
                 finally:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stopwise import __version__
-from stopwise.campaign.rounds import replay_of, rounds_of
+from stopwise.campaign import rounds
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import ALLOWANCE, EVIDENCE
 from stopwise.engine import live
@@ -50,7 +50,7 @@ class Session:
         self.design, self.seed = design, seed
         self.ledger = open_ledger(design)
         self.decision: Crossing | None = None
-        self._rounds = rounds_of(design)
+        self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(seed)
         self._fixed = [*_arrays(self.ledger[:2]), self.ledger.history.arms]
@@ -141,8 +141,14 @@ class Session:
 
     def ask(self) -> int:
         """The next arm."""
-        self._rounds.pay_off(self.design)
-        return int(self._rounds.ask(self.design.setting, self.ledger, self._generator()))
+        return self.asks(1)[0]
+
+    def asks(self, count: int) -> list[int]:
+        """The next arms."""
+        self._rounds.pay_off(self.design, count)
+        whole = np.zeros(count, dtype=np.int64)
+        _, found = self._go(Record(whole + live.ASKED, whole - 1, np.zeros(count), whole))
+        return [int(arm) for arm in found]
 
     def _generator(self) -> np.random.Generator:
         if self._random:
@@ -158,22 +164,25 @@ class Session:
 
         After it samples change nothing.
         """
-        if self.decision is None and not waited:
-            live.expect(self.ledger, arm, False)
-        return self._observe(arm, sample)
+        self.take(live.TOLD, [arm], [sample], [waited])
+        return self.decision
 
     def record(self, arm: int, sample: float) -> Crossing | None:
         """A sample that nobody asked for."""
-        if self.decision is None:
-            live.expect(self.ledger, arm, True)
-        return self._observe(arm, sample)
-
-    def _observe(self, arm: int, sample: float) -> Crossing | None:
-        if self.decision is None:
-            margin = self._rounds.tell(self.design.setting, self.ledger, arm, sample)
-            if margin >= self.design.levels[0]:
-                self.decision = self._crossing()
+        self.take(live.RECORDED, [arm], [sample], [False])
         return self.decision
+
+    def take(
+        self, kind: int, arms: Sequence[int], samples: Sequence[float], waited: Sequence[bool]
+    ) -> int:
+        """Samples of one kind, in turn; how many count: all, or up to the one that decides."""
+        record = Record(
+            np.full(len(arms), kind),
+            np.array(arms, dtype=np.int64),
+            np.array(samples, dtype=float),
+            np.array(waited, dtype=np.int64),
+        )
+        return self.replay(record)[0]
 
     def _crossing(self) -> Crossing:
         answer = decode(self.design.problem, self.ledger.state.answer)
@@ -181,28 +190,36 @@ class Session:
 
     def replay(self, record: Record) -> tuple[int, Ints]:
         """Go through a record: how much of it was used, and which arms the asks would have chosen."""
+        if self.decision is not None:
+            return 0, np.full(record.kinds.size, -1)
+        if record.kinds.size > rounds.LONG:
+            self._rounds.compile(self.design)
+        used, found = self._go(record)
+        self._decide()
+        return used, found
+
+    def _go(self, record: Record) -> tuple[int, Ints]:
         design, size = self.design, record.kinds.size
         found = np.full(size, -1)
-        kernel = replay_of(design, size)
         # where each ask has a generator of its own, events go one by one
-        step = 1 if self._random else max(size, 1)
-        used = 0
-        for first in range(0, size if self.decision is None else 0, step):
-            piece = slice(first, first + step)
-            used += int(
-                kernel(
-                    *(design.setting, design.levels[0], self.ledger),
-                    *(_cut(record, piece), found[piece], self._generator()),
-                )
+        step, used = 1 if self._random else max(size, 1), 0
+        while used < size:
+            piece = slice(used, used + step)
+            done = self._rounds.replay(
+                *(design.setting, design.levels[0], self.ledger),
+                *(_cut(record, piece), found[piece], self._generator()),
             )
-            self._decide()
-            if self.decision is not None:
+            used += int(done)
+            if done < step or (record.kinds[used - 1] != live.ASKED and self._crossed()):
                 break
         return used, found
 
-    def _decide(self) -> None:
+    def _crossed(self) -> bool:
         margin = self.evidence - float(self.ledger.state.scale[ALLOWANCE])
-        if self.started and margin >= self.design.levels[0]:
+        return self.started and margin >= float(self.design.levels[0])
+
+    def _decide(self) -> None:
+        if self._crossed():
             self.decision = self._crossing()
 
     def dump(self) -> bytes:

@@ -49,7 +49,7 @@ class Ledger(NamedTuple):
 
 
 class Record(NamedTuple):
-    """Events to be replayed: what happened, to which arm, with which sample."""
+    """Events to go through: what happened, to which arm, with which sample."""
 
     kinds: Ints
     arms: Ints
@@ -183,13 +183,13 @@ def replay(
     """Go through a record of events; returns how many were used: all, or up to the one that decides.
 
     ``found`` becomes the arm that each ask would choose; where a record says otherwise, the record is
-    followed.
+    followed (-1: it says nothing).
     """
     for place in range(record.kinds.size):
         arm, kind = record.arms[place], record.kinds[place]
         if kind == ASKED:
             found[place] = ask(setting, ledger, rng)
-            if found[place] != arm:
+            if arm >= 0 and arm != found[place]:
                 _ask_instead(ledger, found[place], arm)
         elif kind == RELEASED:
             give_up(ledger, arm)

@@ -23,6 +23,7 @@ from stopwise.campaign.errors import (
     UnknownCampaign,
     UnknownToken,
 )
+from stopwise.campaign.events import Receipt
 from stopwise.campaign.schema import schema as campaign_schema
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.web import forms
@@ -74,10 +75,8 @@ def _service(request: Request) -> Service:
     return service
 
 
-async def _change(
-    request: Request, name: str, work: Callable[[Campaign], Any], tokens: Sequence[str] = ()
-) -> Any:
-    return await _service(request).writer.change(name, work, tokens)
+async def _change(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
+    return await _service(request).writer.change(name, work)
 
 
 async def _read(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
@@ -122,30 +121,23 @@ async def ask(request: Request, name: str, form: forms.Ask) -> Response:
 @router.post("/campaigns/{name}/tell", response_model=forms.ReceiptOut)
 async def tell(request: Request, name: str, form: forms.Tell) -> Response:
     """A ticket's sample; safe to repeat."""
-    receipt = await _change(
-        request, name, lambda each: each.tell(form.token, form.value), [form.token]
-    )
-    return _json(receipt._asdict())
+    (found,) = await _service(request).writer.tell(name, [(form.token, form.value)])
+    if isinstance(found, StopwiseError):
+        raise found
+    return _json(found._asdict())
 
 
 @router.post("/campaigns/{name}/tells", response_model=list[forms.TellOut])
 async def tells(request: Request, name: str, form: forms.Tells) -> Response:
     """Many at once, with one commit; each is taken or refused for itself."""
-
-    def work(campaign: Campaign) -> list[dict[str, Any]]:
-        return [_told(campaign, each) for each in form.tells]
-
-    return _json(await _change(request, name, work, [each.token for each in form.tells]))
+    given = [(each.token, each.value) for each in form.tells]
+    return _json([_told(each) for each in await _service(request).writer.tell(name, given)])
 
 
-def _told(campaign: Campaign, form: forms.Tell) -> dict[str, Any]:
-    try:
-        receipt = campaign.tell(form.token, form.value)
-    except StorageAway:
-        raise
-    except StopwiseError as error:
-        return {"receipt": None, "problem": problem(error)[1].model_dump()}
-    return {"receipt": receipt._asdict(), "problem": None}
+def _told(found: Receipt | StopwiseError) -> dict[str, Any]:
+    if isinstance(found, StopwiseError):
+        return {"receipt": None, "problem": problem(found)[1].model_dump()}
+    return {"receipt": found._asdict(), "problem": None}
 
 
 def _json(value: Any) -> Response:

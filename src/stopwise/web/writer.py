@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.errors import StorageAway
+from stopwise.campaign.events import Receipt
 from stopwise.core.errors import StopwiseError
 
 TOGETHER = 512  # changes in one commit, at most
@@ -18,11 +20,11 @@ WAITING = 10_000  # changes that may wait; more are refused
 
 
 class Job(NamedTuple):
-    """A change of a campaign that somebody waits for, and the tokens that it will look up."""
+    """A change of a campaign that somebody waits for: some work, or else samples that are told."""
 
     name: str
-    work: Callable[[Campaign], Any]
-    tokens: Sequence[str]
+    work: Callable[[Campaign], Any] | None
+    tells: Sequence[tuple[str, float]]
     done: asyncio.Future[Any]
 
 
@@ -40,14 +42,22 @@ class Writer:
         self._thread = threading.Thread(target=self._write, name="stopwise-writer", daemon=True)
         self._thread.start()
 
-    async def change(
-        self, name: str, work: Callable[[Campaign], Any], tokens: Sequence[str] = ()
-    ) -> Any:
+    async def change(self, name: str, work: Callable[[Campaign], Any]) -> Any:
         """The work's result, once it is stored."""
+        return await self._submit(name, work, ())
+
+    async def tell(
+        self, name: str, tells: Sequence[tuple[str, float]]
+    ) -> list[Receipt | StopwiseError]:
+        """Tokens and samples: the receipt of each, once it is stored, or why it is refused."""
+        found: list[Receipt | StopwiseError] = await self._submit(name, None, tells)
+        return found
+
+    async def _submit(self, name: str, work: Any, tells: Sequence[tuple[str, float]]) -> Any:
         if self.waiting >= WAITING:
             raise StorageAway("too many changes are waiting. Try again.")
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._jobs.put(Job(name, work, tokens, done))
+        self._jobs.put(Job(name, work, tells, done))
         return await done
 
     @property
@@ -92,19 +102,31 @@ class Writer:
         results: list[Result] = []
         try:
             campaign = self._campaign(name)
-            with campaign.together([token for job in group for token in job.tokens]):
-                for job in group:
-                    try:
-                        results.append((job, job.work(campaign), None))
-                    except (StopwiseError, AssertionError) as error:
-                        if isinstance(error, StorageAway):
-                            raise
-                        results.append((job, None, error))
+            with campaign.together():
+                for telling, jobs in groupby(group, lambda job: job.work is None):
+                    results += (_told if telling else _worked)(campaign, list(jobs))
         except Exception as error:  # nothing of the group is stored
             return [(job, None, error) for job in group]
         self.commits += 1
         self.changes += len(group)
         return results
+
+
+def _told(campaign: Campaign, jobs: list[Job]) -> list[Result]:
+    """Tells that come one after another go through the session together."""
+    found = iter(campaign.tell_all([each for job in jobs for each in job.tells]))
+    return [(job, list(islice(found, len(job.tells))), None) for job in jobs]
+
+
+def _worked(campaign: Campaign, jobs: list[Job]) -> Iterator[Result]:
+    for job in jobs:
+        assert job.work is not None
+        try:
+            yield job, job.work(campaign), None
+        except StorageAway:
+            raise
+        except (StopwiseError, AssertionError) as error:
+            yield job, None, error
 
 
 def _answer(results: list[Result]) -> None:
