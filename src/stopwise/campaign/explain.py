@@ -42,7 +42,7 @@ class Explanation:
     weights: tuple[float, ...]
     lost: dict[str, tuple[int, int]]  # arm: asks that came to nothing, of how many
     warning: str | None
-    others: int = 0  # answers that are not listed; of very many, some
+    others: int = 0  # answers that are not listed, as far as they are counted
 
     def __str__(self) -> str:
         return self.text
@@ -75,8 +75,9 @@ class Explanation:
         found += _pursuit(spec, session, changes)
         if evidence:
             listed = "; ".join(f"{answer}: {value:.3f}" for answer, value in evidence.items())
-            more = f"; and {'more than ' * (others > COUNTED - LISTED)}{others:,} others"
-            found.append(f"evidence by answer: {listed}{more * (others > 0)}")
+            many = f"more than {COUNTED:,}" if others > COUNTED else f"{others:,}"
+            more = f"; and {many} others" if others else ""
+            found.append(f"evidence by answer: {listed}{more}")
         if status.decision is None and remaining is not None:
             found.append(
                 f"about {remaining:,.0f} more samples are needed if the means are as they look now"
@@ -119,14 +120,14 @@ def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], i
     problem, family, _, rule = spec.design.setting
     likely = [each for each in (session.leading, session.pursued) if each is not None]
     likely += islice(correct_answers(problem, session.means), LISTED)
-    known = dict.fromkeys([*likely, *islice(answers(problem), COUNTED + 1)])
+    known = dict.fromkeys([*likely, *islice(answers(problem), LISTED + COUNTED + 1)])
     found = {
         in_words(problem, answer, spec.labels): float(
             evidence_for(rule, problem, family, session.ledger.state, encode(problem, answer))
         )
         for answer in islice(known, LISTED)
     }
-    others = min(len(known), COUNTED + 1) - len(found)
+    others = min(len(known) - len(found), COUNTED + 1)
     return dict(sorted(found.items(), key=lambda item: -item[1])), others
 
 
