@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+import numpy as np
+
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.replay import replay
 from stopwise.campaign.session import Session
@@ -38,7 +40,9 @@ class Replica:
         self.decision: Decision | None = None
         self._open: tuple[Transaction, Session] | None = None
         self._lock, self._thread = threading.RLock(), 0  # whoever changes something
-        self._snapshot: Snapshot | None = None
+        self._snapshot = Snapshot(
+            0, spec.session(), None, np.zeros(len(spec.labels), dtype=np.int64)
+        )
         self._loading = threading.Lock()
 
     @contextmanager
@@ -114,24 +118,18 @@ class Replica:
         if self._inside():
             return Snapshot(head.last, self.session, self.decision, transaction.in_flight(arms))
         with self._loading:  # by one thread for all
-            found = self._snapshot
-            if found is None or found.last != head.last:
-                session = self._session(
-                    transaction, *((found.session, found.last) if found else ())
-                )
+            if self._snapshot.last != head.last:
+                session = self._session(transaction, self._snapshot.session, self._snapshot.last)
                 in_flight = transaction.in_flight(arms)
-                found = Snapshot(head.last, session, _decision(head), in_flight)
-                self._snapshot = found
-            return found
+                self._snapshot = Snapshot(head.last, session, _decision(head), in_flight)
+            return self._snapshot
 
-    def _session(
-        self, transaction: Transaction, known: Session | None = None, last: int = 0
-    ) -> Session:
-        """A session after the last event: as stored, or by replay of what it does not know."""
+    def _session(self, transaction: Transaction, known: Session, last: int) -> Session:
+        """A session after the last event: as stored, or by replay of what ``known`` does not know."""
         state, session = transaction.state(), self.spec.session()
         if state is not None and session.load(state):
             return session
-        if known is None or last > transaction.head.last or not session.load(known.dump()):
+        if last > transaction.head.last or not session.load(known.dump()):
             last = 0
         fresh = transaction.since(last)
         replay(session, fresh, _waiting(transaction, fresh, last) if last else ())

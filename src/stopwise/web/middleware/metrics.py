@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import time
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,16 +32,6 @@ class Meters:
             ("stopwise_listeners", "Open pages", lambda: service.listeners),
         ):
             Gauge(name, what, registry=self.registry).set_function(read)
-        self._answers: dict[tuple[str, int], tuple[Any, Any]] = {}  # found once: finding takes long
-
-    def count(self, method: str, status: int, seconds: float) -> None:
-        """One answer."""
-        found = self._answers.get((method, status))
-        if found is None:
-            found = self.requests.labels(method, str(status)), self.seconds.labels(method)
-            self._answers[method, status] = found
-        found[0].inc()
-        found[1].observe(seconds)
 
 
 class Metrics:
@@ -69,7 +58,8 @@ class Metrics:
 def _enter(scope: Scope, status: int, seconds: float) -> None:
     meters: Meters = scope["app"].state.meters
     method = scope["method"]
-    meters.count(method, status, seconds)
+    meters.requests.labels(method, str(status)).inc()
+    meters.seconds.labels(method).observe(seconds)
     if log.isEnabledFor(logging.INFO):
         line = {"method": method, "path": scope["path"], "status": status}
         log.info(json.dumps({**line, "ms": round(1000 * seconds, 2)}))
