@@ -21,10 +21,11 @@ SOON = 200  # asks of a process after which it pays, meanwhile
 
 
 class Rounds:
-    """``live.replay`` for one kind of design: all that a session does."""
+    """``live.replay`` and ``live.take`` for one kind of design: all that a session does."""
 
     def __init__(self, design: Design) -> None:
         self.replay: Callable[..., int] = live.replay
+        self.take: Callable[..., int] = live.take
         self._left = SOON
         if design.truth.size >= WIDE:
             self.compile(design)
@@ -51,9 +52,10 @@ class Rounds:
         """Compiled from now on."""
         if self.replay is live.replay:
             whole = np.zeros(0, dtype=np.int64)
-            rest = (Record(whole, whole, np.zeros(0), whole), whole, generator(0))
-            arguments = (design.setting, design.levels[0], open_ledger(design), *rest)
-            self.replay = _compiled(live.replay, design, arguments)
+            record = Record(whole, whole, np.zeros(0), whole)
+            arguments = (design.setting, design.levels[0], open_ledger(design), record)
+            self.take = _compiled(live.take, design, arguments)
+            self.replay = _compiled(live.replay, design, (*arguments, whole, generator(0)))
 
 
 def _swaps_stdout() -> bool:

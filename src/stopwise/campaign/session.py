@@ -176,13 +176,17 @@ class Session:
         self, kind: int, arms: Sequence[int], samples: Sequence[float], waited: Sequence[bool]
     ) -> int:
         """Samples of one kind, in turn; how many count: all, or up to the one that decides."""
+        if self.decision is not None:
+            return 0
         record = Record(
             np.full(len(arms), kind),
             np.array(arms, dtype=np.int64),
             np.array(samples, dtype=float),
             np.array(waited, dtype=np.int64),
         )
-        return self.replay(record)[0]
+        used = self._rounds.take(self.design.setting, self.design.levels[0], self.ledger, record)
+        self._decide()
+        return int(used)
 
     def _crossing(self) -> Crossing:
         answer = decode(self.design.problem, self.ledger.state.answer)
