@@ -128,7 +128,7 @@ def rates(kind: str, folder: Path) -> list[dict[str, Any]]:
         address, raw = f"sqlite:///{folder}/bench.db", lambda: raw_sqlite(folder / "raw.db")
         raw_sqlite(folder / "raw.db")
     else:
-        sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+        sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
         from postgres import Server
 
         server = Server()
@@ -136,9 +136,8 @@ def rates(kind: str, folder: Path) -> list[dict[str, Any]]:
         with server.connect(address.rsplit("/", 1)[1]) as connection:
             connection.execute(TABLE.encode())
     campaign = Campaign.create(coins(10), address, "bench")
-    for _ in range(rounds.SOON):  # workers that have been there for a while
-        rounds.rounds_of(campaign.spec.design).pay_off(campaign.spec.design)
-    rounds.finish()
+    # workers that have been there for a while
+    rounds.rounds_of(campaign.spec.design).compile(campaign.spec.design)
     campaign._store.close()
     found = []
     for count in (1, MANY):
@@ -183,19 +182,19 @@ def waits(arms: int, limit: float, folder: Path) -> list[dict[str, Any]]:
              "unit": " ms"}]  # fmt: skip
 
 
-def long_record(folder: Path) -> None:
-    """A campaign of a million events, written by SQL: a simulated run that does not decide."""
+def simulated(path: Path, count: int, events: int) -> None:
+    """A campaign of so many arms and events, written by SQL: a run that does not decide."""
     import numpy as np
 
     import stopwise as sw
     from stopwise import Campaign
     from stopwise.engine import live
 
-    campaign = Campaign.create(coins(10), folder / "long.db", "bench")
-    rounds = EVENTS // 2
+    campaign = Campaign.create(coins(count), path, "bench")
+    rounds = events // 2
     run = sw.run(
-        sw.BestArm(10),
-        np.linspace(0.3, 0.5, 10),
+        sw.BestArm(count),
+        np.linspace(0.3, 0.5, count),
         family=sw.Bernoulli(),
         strategy=sw.TrackAndStop(),
         stopping=sw.Mixture(),
@@ -207,7 +206,7 @@ def long_record(folder: Path) -> None:
     assert run.trace is not None
     arms, samples = run.trace.arms, run.trace.samples
     kinds = np.tile([live.ASKED, live.TOLD], rounds)
-    waited = np.ones(EVENTS, dtype=np.int64)
+    waited = np.ones(events, dtype=np.int64)
     session = campaign.spec.session()
     session.replay(live.Record(kinds, np.repeat(arms, 2), np.repeat(samples, 2), waited))
     rows: list[tuple[Any, ...]] = []
@@ -216,12 +215,11 @@ def long_record(folder: Path) -> None:
         rows.append((1, 2 * place + 1, "asked", token, arm, 60.0, 1.0 * place, False, ""))
         rows.append((1, 2 * place + 2, "told", token, arm, sample, 1.0 * place, False, ""))
     campaign._store.close()
-    connection = sqlite3.connect(folder / "long.db")
+    connection = sqlite3.connect(path)
     holes = ", ".join("?" * len(rows[0]))
     connection.executemany(f"INSERT INTO stopwise_events VALUES ({holes})", rows)
-    connection.execute(
-        "UPDATE stopwise_campaigns SET last = ?, state = ?", (EVENTS, session.dump())
-    )
+    change = "UPDATE stopwise_campaigns SET last = ?, state = ?"
+    connection.execute(change, (events, session.dump()))
     connection.commit()
     connection.close()
 
@@ -238,7 +236,7 @@ print(time.perf_counter() - start)
 
 def openings(folder: Path) -> list[dict[str, Any]]:
     """Campaign.open and status in a new process, with the stored state and without."""
-    long_record(folder)
+    simulated(folder / "long.db", 10, EVENTS)
     code = OPEN.format(path=f"sqlite:///{folder}/long.db", samples=EVENTS // 2)
     found = []
     for name in ("with its state", "without: compiled replay"):

@@ -19,16 +19,17 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 TURNS = 3
 SECONDS = 3.0  # that a turn lasts
 CLIENTS = (1, 8, 32, 128)
 TICKETS = 20  # that a client asks for at once
-PAGES = 100
+PAGES = 20
+LISTED = 100  # campaigns
 AGAIN = re.compile(rb'"again": ([\d.]+)')
 JSON_HEADERS = "host: 127.0.0.1\r\ncontent-type: application/json\r\n"
 
@@ -179,8 +180,8 @@ def tells(folder: Path) -> list[dict[str, Any]]:
                 best[clients] = max(best[clients], load(service.port, clients)[0])
             waits += load(service.port, 32, batch=1)[1]
             batches = max(batches, load(service.port, 32, together=True)[0])
-            alone.append(load(service.port, 32)[0])
-            seen.append(with_open_pages(service.port, lambda: load(service.port, 32)[0]))
+            alone.append(load(service.port, 8)[0])
+            seen.append(with_open_pages(service.port, lambda: load(service.port, 8)[0]))
     found: list[dict[str, Any]] = [
         {"name": "raw commits of one process", "measured": max(raw), "unit": " a second"}
     ]
@@ -195,18 +196,69 @@ def tells(folder: Path) -> list[dict[str, Any]]:
         *found,
         {"name": "32 clients that ask and tell in turn: ask, p99", "measured": slowest, "limit": 50.0,
          "unit": " ms"},
-        {"name": f"{PAGES} open pages: tells of 32 clients are slower by",
+        {"name": f"{PAGES} open pages: tells of 8 clients are slower by",
          "measured": 100.0 * (1.0 - max(seen) / max(alone)), "limit": 10.0, "unit": " %"},
     ]  # fmt: skip
+
+
+def reads(folder: Path) -> list[dict[str, Any]]:
+    """One campaign, a list of many, and an explanation, each after a new event."""
+    from campaigns import coins, simulated
+    from serving import serving
+    from stopwise import Campaign
+
+    storage = f"sqlite:///{folder}/bench.db"
+    simulated(folder / "bench.db", 30, 200_000)
+    for place in range(LISTED - 1):
+        campaign = Campaign.create(coins(10), storage, f"campaign {place}")
+        with campaign.together():
+            for k in range(40):
+                campaign.record(k % 10, float(k % 3 == 0))
+        campaign._store.close()
+    paths = {"": 10.0, "/page": None, "/explain": 50.0}
+    times: dict[str, list[float]] = {path: [] for path in ["list", *paths]}
+    with serving(storage, folder, "--log-level", "warning") as service:
+        address = f"{service.url}/api/campaigns"
+        fetch(address)
+        for turn in range(21):
+            for path in paths:
+                body = json.dumps({"arm": turn % 30, "value": turn % 2}).encode()
+                fetch(f"{address}/bench/record", body)
+                times[path].append(fetch(f"{address}/bench{path}"))
+            times["list"].append(fetch(address))
+        for place in range(LISTED - 1):
+            fetch(f"{address}/campaign%20{place}/record", b'{"arm": 0, "value": 1}')
+        times["list, all new"] = [0.0, fetch(address)]
+    first = [{"name": "30 arms, 100,000 samples: the first explanation after the start",
+              "measured": 1e3 * times["/explain"][0], "unit": " ms"}]  # fmt: skip
+    ms = {path: 1e3 * median(each[1:]) for path, each in times.items()}
+    return first + [
+        {"name": f"30 arms, 100,000 samples: GET{path or ' of the campaign'}", "measured": ms[path],
+         "limit": limit, "unit": " ms"}
+        for path, limit in paths.items()
+    ] + [
+        {"name": f"a list of {LISTED} campaigns, {new} with new events", "measured": ms[key],
+         "limit": 200.0, "unit": " ms"}
+        for key, new in {"list": "one", "list, all new": "all"}.items()
+    ]  # fmt: skip
+
+
+def fetch(address: str, body: bytes | None = None) -> float:
+    """How long an answer takes, in seconds."""
+    start = time.perf_counter()
+    request = urllib.request.Request(address, body, {"content-type": "application/json"})
+    with closing(urllib.request.urlopen(request, timeout=300)) as answer:
+        answer.read()
+    return time.perf_counter() - start
 
 
 def page(folder: Path) -> list[dict[str, Any]]:
     """The page of a campaign of a million events: size, and time until something is seen."""
     from browser import browser
-    from campaigns import long_record
+    from campaigns import EVENTS, simulated
     from serving import serving
 
-    long_record(folder)
+    simulated(folder / "long.db", 10, EVENTS)
     with serving(f"sqlite:///{folder}/long.db", folder, "--log-level", "warning") as service:
         times, size = [], 0
         for _ in range(2):
@@ -239,4 +291,4 @@ def page(folder: Path) -> list[dict[str, Any]]:
 if __name__ == "__main__":
     from campaigns import main
 
-    main(__file__, {"tells": tells, "page": page})
+    main(__file__, {"tells": tells, "reads": reads, "page": page})

@@ -160,7 +160,7 @@ def test_a_campaign_is_a_simulated_run() -> None:
 def busy(design: Design, means: np.ndarray, rounds: int, seed: int) -> tuple[Session, list[Event]]:
     """A session whose samples come late, in any order, or not at all; and what happened."""
     rng = np.random.default_rng(seed)
-    session, record, waiting = Session(design), [], []
+    session, record, waiting, gone = Session(design), [], [], []
     for number in range(1, rounds + 1):
         lot, token = rng.random(), f"t{number}"
         if lot < 0.45 or not waiting:
@@ -171,18 +171,75 @@ def busy(design: Design, means: np.ndarray, rounds: int, seed: int) -> tuple[Ses
         token, arm = waiting.pop(int(rng.integers(len(waiting))))
         if lot > 0.97:
             session.release(arm)
+            gone.append((token, arm))
             record.append(Event(number, "released", token, arm, None, 0.0, False, ""))
             continue
-        sample = float(rng.random() < means[arm])
-        waited = lot < 0.95
-        if not waited:  # nobody asked for this one
+        kind, sample = "told", float(rng.random() < means[arm])
+        if lot < 0.94:
+            decision = session.tell(arm, sample)
+        elif lot < 0.95 and gone:  # it was given up, and comes after all
             waiting.append((token, arm))
-            token = f"r{number}"
-        kind = "told" if waited else "recorded"
+            token, arm = gone.pop()
+            decision = session.tell(arm, sample, waited=False)
+        else:  # nobody asked for this one
+            waiting.append((token, arm))
+            kind, token = "recorded", f"r{number}"
+            decision = session.record(arm, sample)
         record.append(Event(number, kind, token, arm, sample, 0.0, False, ""))
-        if session.tell(arm, sample, waited) is not None:
+        if decision is not None:
             break
     return session, record
+
+
+def naive_history(design: Design, record: list[Event]) -> tuple[Any, ...]:
+    """All that a history keeps, looked at after every single event, and thinned out at the end."""
+    session, points, changes = Session(design), [], []
+    for place, event in enumerate(record):
+        replay(session, [event], waiting_before(record, place))
+        if session.started and event.kind in ("told", "recorded"):
+            points.append((session.samples, session.evidence, session.threshold))
+        if session.started and event.kind == "asked":
+            answer = session.pursued
+            if not changes or changes[-1][2] != answer:
+                changes.append((event.number, session.samples, answer))
+    step = 1
+    while len(thin := [point for point in points if point[0] % step == 0]) > live.MOST_POINTS:
+        step *= 2
+    told = {event.token for event in record if event.kind == "told"}
+    lost = Counter(e.arm for e in record if e.kind == "released" and e.token not in told)
+    asked = Counter(event.arm for event in record if event.kind == "asked")
+    losses = [[lost[k], asked[k]] for k in range(design.truth.size)]
+    return list(dict.fromkeys([*thin, points[-1]])), changes, losses
+
+
+def waiting_before(record: list[Event], place: int) -> set[str]:
+    """What is in flight before this event."""
+    ended = {event.token for event in record[:place] if event.kind != "asked"}
+    return {event.token for event in record[:place]} - ended
+
+
+@pytest.mark.parametrize(
+    ("problem", "strategy"), [(sw.BestArm(3), TAS), (sw.AnyLowArm(3, 0.3), STICKY)], ids=repr
+)
+def test_the_history_is_what_a_look_at_every_event_gives(
+    problem: Any, strategy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With delays, losses, late values and unasked samples; kept as events come, and by replay."""
+    monkeypatch.setattr(live, "MOST_POINTS", 32)
+    monkeypatch.setattr(live, "MOST_CHANGES", 3)
+    design = live_design(problem, sw.Bernoulli(), strategy, sw.Mixture(), 1e-12)
+    session, record = busy(design, np.array([0.31, 0.3, 0.29]), 700, 5)
+    points, changes, losses = naive_history(design, record)
+    again = Session(design)
+    replay(again, record)
+    for each in (session, again):
+        curve = list(zip(*(column.tolist() for column in each.curve), strict=True))
+        assert curve == points
+        assert [tuple(change) for change in each.changes] == changes[-3:]
+        assert each.change_count == len(changes)
+        assert each.losses.tolist() == losses
+    assert 16 <= len(points) <= 33
+    assert sum(lost for lost, _ in losses) > 0
 
 
 @pytest.mark.parametrize(
@@ -199,6 +256,7 @@ def test_replay_gives_the_same_state(
     for long in (10**9, 0):
         monkeypatch.setattr(rounds, "LONG", long)
         monkeypatch.setattr(rounds, "WIDE", 10**9 if long else rounds.WIDE)
+        monkeypatch.setattr(rounds, "_known", {})
         again = Session(design)
         seen = replay(again, record)
         assert again.dump() == session.dump()
@@ -223,7 +281,7 @@ def test_long_work_is_compiled_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Non
         for place in range(300):
             if place == 100:
                 rounds.finish()
-                assert (rounds.rounds_of(design).ask is live.ask) == (soon > 300)
+                assert (rounds.rounds_of(design).replay is live.replay) == (soon > 300)
             arm = session.ask()
             session.tell(arm, float((place * 7 + arm) % 3 == 0))
         found.append(session.dump())
@@ -457,7 +515,8 @@ class Life(RuleBasedStateMachine):
             status = hand.status()
             assert [arm.samples for arm in status.arms] == [counted[k] for k in range(3)]
             assert [arm.in_flight for arm in status.arms] == [in_flight[k] for k in range(3)]
-            assert hand._replica.session.dump() == session.dump()
+            with hand.look() as (_, seen):
+                assert seen.session.dump() == session.dump()
             assert (hand.decision is not None) == self.decided
         assert self.hands[0].verify().agrees
         if not self.decided:

@@ -375,8 +375,8 @@ def goes_on(address: str, rows: dict[int, list[tuple[Any, ...]]]) -> None:
     again = Campaign.open("running", address)
     assert again.status().samples == status.samples + len(waiting) + 1
     assert again.verify().agrees
-    with again._store.look("running") as found:
-        assert found.state() == again._replica.session.dump()
+    with again.look() as (transaction, seen):
+        assert transaction.state() == seen.session.dump()
 
 
 def test_an_older_schema_on_a_server(server: Server) -> None:

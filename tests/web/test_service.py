@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import random
@@ -20,6 +21,7 @@ import stopwise as sw
 from postgres import Server
 from serving import SCRIPT, Service, serving, until
 from stopwise.campaign.storage.store import Store
+from stopwise.web.service import Service as Kept
 from stopwise.web.tokens import Tokens
 
 SPEC = {
@@ -166,7 +168,7 @@ def test_page_data_is_small(client: sw.Client, service: Service) -> None:
     assert status == 200
     assert len(json.dumps(page)) < 100_000
     series = page["series"]
-    assert len(series["samples"]) <= 501
+    assert len(series["samples"]) <= 257
     assert series["samples"][-1] == 1200
     assert series["evidence"][-1] == pytest.approx(page["status"]["evidence"], abs=1e-5)
     for arm in page["arms"]:
@@ -532,3 +534,55 @@ def test_a_store_that_is_away(server: Server, tmp_path: Path) -> None:
         status, _, found = send(service, "POST", "/api/campaigns/away/tell", body, JSON)
         assert status == 200, found
         assert campaign.verify().agrees
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Kept]:
+    """What a service keeps, without the service."""
+    store = Store(f"sqlite:///{tmp_path}/kept.db")
+    for name in ("one", "two", "three", "four"):
+        sw.Campaign.create(SPEC, store, name)
+    found = Kept(store)
+    yield found
+    found.close()
+
+
+def test_a_page_a_list_and_a_worker_see_one_campaign(kept: Kept) -> None:
+    def work(campaign: sw.Campaign) -> sw.Campaign:
+        for ticket in campaign.ask(3):
+            campaign.tell(ticket.token, 1)
+        return campaign
+
+    held = kept.campaign("one")
+    assert asyncio.run(kept.writer.change("one", work)) is held
+    assert kept.feed("one").dashboard.campaign is kept.feed("one").campaign is held
+    assert json.loads(kept.page("one"))["status"] == json.loads(json.dumps(held.status().to_dict()))
+    briefs = {brief.name: brief for brief in kept.glance()}
+    assert briefs["one"].samples == held.status().samples == 3
+    assert list(briefs) == ["four", "three", "two", "one"]
+    again = {brief.name: brief for brief in kept.glance()}
+    assert all(again[name] is briefs[name] for name in briefs), "made anew only after new events"
+    sw.Campaign.open("two", Store(kept.store.address)).record("plain", 1)  # somebody else
+    again = {brief.name: brief for brief in kept.glance()}
+    assert again["two"].samples == 1
+    assert again["one"] is briefs["one"]
+
+
+@pytest.mark.parametrize(("most", "value"), [("KEPT", 2), ("ARMS", 5)])
+def test_campaigns_that_nobody_uses_are_put_away(
+    most: str, value: int, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"stopwise.web.service.{most}", value)
+    first = kept.campaign("one")
+    asyncio.run(kept.writer.change("one", lambda each: each.record("plain", 1)))
+    kept.feed("two").listeners += 1
+    second = kept.campaign("two")
+    for name in ("one", "three", "four"):
+        kept.campaign(name)
+    assert kept.campaign("two") is second, "it has an open page"
+    assert len(kept._feeds) == 2
+    came_back = kept.campaign("one")
+    assert came_back is not first
+    assert came_back.status().samples == 1
+    first.record("plain", 1)  # whoever still has it may go on
+    assert came_back.status().samples == kept.campaign("one").status().samples == 2

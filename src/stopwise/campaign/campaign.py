@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from stopwise.campaign.errors import (
     CampaignDecided,
     CampaignExists,
     Conflict,
+    StorageError,
     UnknownToken,
 )
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
@@ -27,11 +29,13 @@ from stopwise.campaign.explain import Explanation
 from stopwise.campaign.names import (
     campaign_name,
     difference,
+    is_token,
     refuse_if_absent,
     storage_address,
     token_text,
 )
-from stopwise.campaign.replica import Replica
+from stopwise.campaign.replay import KINDS
+from stopwise.campaign.replica import Replica, Snapshot
 from stopwise.campaign.session import Crossing, Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Recommendation, Status
@@ -39,7 +43,7 @@ from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Past, Transaction
 from stopwise.campaign.verify import Verification
 from stopwise.core import checks
-from stopwise.core.errors import BadArgument
+from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.families.verbs import supports
 from stopwise.problems.verbs import in_words
 
@@ -47,6 +51,16 @@ LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
 MOST = 10_000  # tickets of one ask
 LONGEST_NOTE = 1000
 DECISION = "decision"  # the token of that event
+Found = TypeVar("Found")
+
+
+class Sample(NamedTuple):
+    """What was told under a token; ``waiting``: it was in flight."""
+
+    token: str
+    arm: int
+    value: float
+    waiting: bool
 
 
 class Campaign:
@@ -61,6 +75,8 @@ class Campaign:
     ) -> None:
         self.name, self.spec, self._store, self._clock = name, spec, store, clock
         self._replica = Replica(name, store, spec)
+        self._explaining = threading.Lock()
+        self._explained: tuple[Snapshot, Explanation] | None = None
 
     @classmethod
     def create(
@@ -128,8 +144,8 @@ class Campaign:
                 session.release(late.arm)
             count = self._affordable(session, count)
             tickets = []
-            for _ in range(count):
-                arm, token = session.ask(), secrets.token_hex(16)
+            for arm in session.asks(count):
+                token = secrets.token_hex(16)
                 transaction.add("asked", token, arm, until, now)
                 transaction.open_lease(token, arm, now + until)
                 tickets.append(Ticket(token, arm, self.labels[arm]))
@@ -158,15 +174,34 @@ class Campaign:
     def tell(self, token: str, value: float) -> Receipt:
         """A ticket's sample. The same again gives the same receipt; another value is a conflict."""
         sample = self._value(value)
+        (found,) = self.tell_all([(token, sample)])
+        if isinstance(found, StopwiseError):
+            raise found
+        return found
+
+    def tell_all(self, tells: Sequence[tuple[str, float]]) -> list[Receipt | StopwiseError]:
+        """Many tickets' samples with one commit: the receipt of each, or why it is refused."""
         with self._replica.change() as (transaction, session):
-            past, waiting = self._asked(transaction, token)
-            if "told" in past:
-                return self._again(past["told"], sample)
-            arm = past["asked"].arm
-            assert arm is not None
-            if waiting:
-                transaction.close_lease(token)
-            return self._take(transaction, session, "told", token, arm, sample, waiting)
+            transaction.read_about([token for token, _ in tells if is_token(token)])
+            checked = [_attempt(self._checked, transaction, *each) for each in tells]
+            new: dict[str, Sample] = {}
+            for each in checked:
+                if isinstance(each, Sample) and "told" not in transaction.about(each.token).events:
+                    new.setdefault(each.token, each)
+            self._take(transaction, session, "told", list(new.values()))
+            return [
+                _attempt(self._receipt, transaction, "told", each.token, each.value)
+                if isinstance(each, Sample)
+                else each
+                for each in checked
+            ]
+
+    def _checked(self, transaction: Transaction, token: str, value: float) -> Sample:
+        sample = self._value(value)
+        past, waiting = self._asked(transaction, token)
+        arm = past["asked"].arm
+        assert arm is not None
+        return Sample(token, arm, sample, waiting)
 
     def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
         """A sample that nobody asked for. With a ``token`` of yours it can be told again safely."""
@@ -181,8 +216,10 @@ class Campaign:
                     raise Conflict(
                         f"token {used!r}: recorded for arm {past['recorded'].arm}, given {place}."
                     )
-                return self._again(past["recorded"], sample)
-            return self._take(transaction, session, "recorded", used, place, sample, False)
+            else:
+                new = Sample(used, place, sample, False)
+                self._take(transaction, session, "recorded", [new])
+            return self._receipt(transaction, "recorded", used, sample)
 
     def release(self, token: str, reason: str = "") -> bool:
         """The sample will not come; False if it is not in flight. A tell would still count."""
@@ -202,23 +239,19 @@ class Campaign:
             return True
 
     def _take(
-        self,
-        transaction: Transaction,
-        session: Session,
-        kind: str,
-        token: str,
-        arm: int,
-        sample: float,
-        waited: bool,
-    ) -> Receipt:
-        """A new sample: it counts, unless there is a decision already."""
-        late = self._replica.decision is not None
-        event = transaction.add(kind, token, arm, sample, self._clock(), late=late)
-        if not late:
-            crossing = session.tell(arm, sample, waited)
-            if crossing is not None:
-                self._decide(transaction, crossing)
-        return Receipt(event.number, token, arm, sample, late, self._replica.decision is not None)
+        self, transaction: Transaction, session: Session, kind: str, new: list[Sample]
+    ) -> None:
+        """New samples: each counts, unless there is a decision before it."""
+        counted, now = 0, self._clock()
+        if new and self._replica.decision is None:
+            _, arms, samples, waited = zip(*new, strict=True)
+            counted = session.take(KINDS[kind], arms, samples, waited)
+        for place, (token, arm, sample, waiting) in enumerate(new):
+            if waiting:
+                transaction.close_lease(token)
+            transaction.add(kind, token, arm, sample, now, late=place >= counted)
+            if place == counted - 1 and session.decision is not None:
+                self._decide(transaction, session.decision)
 
     def _decide(self, transaction: Transaction, crossing: Crossing) -> None:
         number = transaction.last + 1
@@ -230,7 +263,9 @@ class Campaign:
         text = self._replica.decision.to_json()
         transaction.add("decided", DECISION, None, crossing.evidence, self._clock(), note=text)
 
-    def _again(self, event: Event, sample: float) -> Receipt:
+    def _receipt(self, transaction: Transaction, kind: str, token: str, sample: float) -> Receipt:
+        """For what is on record: the same, however often it is told."""
+        event = transaction.about(token).events[kind]
         if event.value != sample:
             raise Conflict(
                 f"token {event.token!r}: {event.value!r} was told (event {event.number}); now "
@@ -258,21 +293,29 @@ class Campaign:
         with self._replica.read() as transaction:
             return transaction.since(checks.whole("after", after, least=0), most)
 
+    def look(self) -> AbstractContextManager[tuple[Transaction, Snapshot]]:
+        """A snapshot, and the record at the same moment."""
+        return self._replica.look()
+
+    def _snapshot(self) -> Snapshot:
+        with self.look() as (_, seen):
+            return seen
+
     def status(self) -> Status:
         """Where the campaign stands."""
-        with self._replica.look() as (transaction, session):
-            return Status.of(self.name, self.spec, session, self._replica.decision, transaction)
+        return Status.of(self.name, self.spec, self._snapshot())
 
     def recommend(self) -> Recommendation:
         """What the data favour now; proven only if there is a decision."""
-        with self._replica.look() as (_, session):
-            return Recommendation.of(self.spec, session, self._replica.decision)
+        return Recommendation.of(self.spec, self._snapshot())
 
     def explain(self) -> Explanation:
         """In plain words: what is pursued and why, the evidence, and what comes next."""
-        with self._replica.look() as (transaction, session):
-            status = Status.of(self.name, self.spec, session, self._replica.decision, transaction)
-            return Explanation.of(self.spec, session, status, transaction.since(0))
+        seen = self._snapshot()
+        with self._explaining:  # once for all who ask
+            if self._explained is None or self._explained[0] is not seen:
+                self._explained = (seen, Explanation.of(self.name, self.spec, seen))
+            return self._explained[1]
 
     def verify(self) -> Verification:
         """Derive everything anew from the events alone, and compare."""
@@ -290,10 +333,10 @@ class Campaign:
         return self.status()._repr_html_()
 
     def plot(self, axes: Any = None) -> Any:
-        """Evidence against threshold, sample by sample."""
-        from stopwise.campaign.plot import plot_record
+        """Evidence against threshold over the samples."""
+        from stopwise.campaign.plot import plot_curve
 
-        return plot_record(self.spec, self.events(), axes)
+        return plot_curve(self._snapshot().session, axes)
 
     # ------------------------------------------------------------------------------------ inside
 
@@ -335,3 +378,13 @@ class Campaign:
             return int(arm)
         shown = ", ".join(map(repr, self.labels[:20]))
         raise BadArgument("arm", arm, f"0 to {len(self.labels) - 1}, or one of {shown}")
+
+
+def _attempt(work: Callable[..., Found], *given: Any) -> Found | StopwiseError:
+    """What comes of it, or why it is refused; a storage that fails is no refusal."""
+    try:
+        return work(*given)
+    except StorageError:
+        raise
+    except StopwiseError as error:
+        return error

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from stopwise.campaign.events import Event
-from stopwise.campaign.replay import Replay, replay
+from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
-from stopwise.campaign.status import Status
-from stopwise.core.arrays import Floats
+from stopwise.campaign.status import Status, words
+from stopwise.core.arrays import Ints
+from stopwise.core.errors import StopwiseError
 from stopwise.families.verbs import interval
 from stopwise.oracles.quantities import oracle
-from stopwise.problems.verbs import answers, decode, encode, in_words, is_model
+from stopwise.oracles.values import Oracle
+from stopwise.problems.verbs import answers, correct_answers, encode, in_words, is_model
 from stopwise.sampling.verbs import pursues
 from stopwise.stopping.verbs import evidence as evidence_for
 
-FEW = 50  # answers whose evidence is listed one by one
+LISTED = 20  # answers whose evidence is listed: a screenful
+COUNTED = 1000  # answers that are counted: there may be 2^K of them
 SUSPICIOUS = 0.01  # how unlikely differences of loss rates must be for a warning
 
 
@@ -32,14 +34,15 @@ class Explanation:
 
     text: str
     pursued: str | None
-    changes: tuple[tuple[int, str], ...]  # from which event on which answer was pursued
-    evidence: dict[str, float]  # for each answer, where they are few
+    changes: tuple[tuple[int, str], ...]  # from which event on which answer was pursued, lately
+    evidence: dict[str, float]  # of a screenful of answers, the most first
     threshold: float
     remaining: float | None  # samples still needed, about
     next_arm: str | None
     weights: tuple[float, ...]
     lost: dict[str, tuple[int, int]]  # arm: asks that came to nothing, of how many
     warning: str | None
+    others: int = 0  # answers that are not listed, as far as they are counted
 
     def __str__(self) -> str:
         return self.text
@@ -60,21 +63,21 @@ class Explanation:
         return cls(**{**found, "lost": lost, "changes": changes, "weights": weights})
 
     @classmethod
-    def of(
-        cls, spec: CampaignSpec, session: Session, status: Status, record: Sequence[Event]
-    ) -> Explanation:
-        """From a session that knows every event, and the record."""
-        seen = replay(spec.session(), record, remember=True)
-        changes = _changes(spec, seen)
-        lost, warning = losses(spec, record)
-        evidence = _evidence(spec, session)
-        remaining = samples_needed(spec, session)
+    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot) -> Explanation:
+        """From a snapshot."""
+        session, status = seen.session, Status.of(name, spec, seen)
+        changes = tuple((each.event, words(spec, each.answer) or "") for each in session.changes)
+        warning = _warning(spec, session.losses)
+        evidence, others = _evidence(spec, session)
+        remaining = samples_needed(session, oracle_now(spec, session))
         arm, weights = (None, ()) if status.decision else _peek(session)
         found = status.lines()
-        found += _pursuit(spec, changes)
+        found += _pursuit(spec, session, changes)
         if evidence:
-            listed = sorted(evidence.items(), key=lambda item: -item[1])[:8]
-            found.append("evidence by answer: " + "; ".join(f"{k}: {v:.3f}" for k, v in listed))
+            listed = "; ".join(f"{answer}: {value:.3f}" for answer, value in evidence.items())
+            many = f"more than {COUNTED:,}" if others > COUNTED else f"{others:,}"
+            more = f"; and {many} others" if others else ""
+            found.append(f"evidence by answer: {listed}{more}")
         if status.decision is None and remaining is not None:
             found.append(
                 f"about {remaining:,.0f} more samples are needed if the means are as they look now"
@@ -84,31 +87,18 @@ class Explanation:
         if warning is not None:
             found.append(warning)
         label = None if arm is None else spec.labels[arm]
+        pairs = zip(spec.labels, session.losses.tolist(), strict=True)
+        lost = {each: (came_to_nothing, asked) for each, (came_to_nothing, asked) in pairs}
         return cls(
             *("\n".join(found), status.pursued, changes, evidence, session.threshold),
             *(remaining, label, weights, lost, warning),
+            others=others,
         )
 
 
-def _changes(spec: CampaignSpec, seen: Replay) -> tuple[tuple[int, str], ...]:
-    """When the pursued answer changed (asks alone move it)."""
-    found: list[tuple[int, str]] = []
-    if not pursues(spec.design.strategy):
-        return ()
-    before: bytes | None = None
-    for place in range(seen.used):
-        event = seen.counted[place]
-        if event.kind != "asked" or math.isnan(seen.past.evidence[place]):
-            continue
-        code = seen.past.pursued[place]
-        if code.tobytes() != before:
-            before = code.tobytes()
-            answer = decode(spec.design.problem, code)
-            found.append((event.number, in_words(spec.design.problem, answer, spec.labels)))
-    return tuple(found)
-
-
-def _pursuit(spec: CampaignSpec, changes: tuple[tuple[int, str], ...]) -> list[str]:
+def _pursuit(
+    spec: CampaignSpec, session: Session, changes: tuple[tuple[int, str], ...]
+) -> list[str]:
     if not pursues(spec.design.strategy):
         return ["no answer is pursued: the strategy chooses arms without one"]
     if not changes:
@@ -117,39 +107,47 @@ def _pursuit(spec: CampaignSpec, changes: tuple[tuple[int, str], ...]) -> list[s
     since = f"pursued: {text}, since event {number}"
     if len(changes) > 1:
         since += (
-            f"; before that: {changes[-2][1]} ({len(changes) - 1} changes so far: the pursued answer "
-            "changes when the data rule it out, or favour another)"
+            f"; before that: {changes[-2][1]} ({session.change_count - 1:,} changes so far: the pursued "
+            "answer changes when the data rule it out, or favour another)"
         )
     return [since]
 
 
-def _evidence(spec: CampaignSpec, session: Session) -> dict[str, float]:
-    """For each answer, where there are few."""
-    problem, family, _, rule = spec.design.setting
-    listed = list(islice(answers(problem), FEW + 1))
-    if not session.started or len(listed) > FEW:
-        return {}
-    state = session.ledger.state
-    return {
-        in_words(problem, answer, spec.labels): float(
-            evidence_for(rule, problem, family, state, encode(problem, answer))
-        )
-        for answer in listed
-    }
-
-
-def samples_needed(spec: CampaignSpec, session: Session) -> float | None:
-    """(threshold - evidence) T* at the estimate: with oracle weights each sample adds 1/T*."""
+def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], int]:
+    """Of a screenful of answers, those that may have any first, and how many others there are."""
     if not session.started:
-        return None
+        return {}, 0
+    problem, family, _, rule = spec.design.setting
+    likely = [each for each in (session.leading, session.pursued) if each is not None]
+    likely += islice(correct_answers(problem, session.means), LISTED)
+    known = dict.fromkeys([*likely, *islice(answers(problem), LISTED + COUNTED + 1)])
+    found = {
+        in_words(problem, answer, spec.labels): float(
+            evidence_for(rule, problem, family, session.ledger.state, encode(problem, answer))
+        )
+        for answer in islice(known, LISTED)
+    }
+    others = min(len(known) - len(found), COUNTED + 1)
+    return dict(sorted(found.items(), key=lambda item: -item[1])), others
+
+
+def oracle_now(spec: CampaignSpec, session: Session) -> Oracle | None:
+    """The oracle at the estimate; None where there is none."""
     low, high = _inside(spec)
     means = np.clip(session.means, low, high)
-    if not is_model(spec.design.problem, means):
+    if not session.started or not is_model(spec.design.problem, means):
         return None
-    time = oracle(spec.design.problem, means, family=spec.design.family).time
-    if not math.isfinite(time):
+    try:
+        return oracle(spec.design.problem, means, family=spec.design.family)
+    except StopwiseError:
         return None
-    return max(0.0, session.threshold - session.evidence) * time
+
+
+def samples_needed(session: Session, found: Oracle | None) -> float | None:
+    """(threshold - evidence) T* at the estimate: with oracle weights each sample adds 1/T*."""
+    if found is None or not math.isfinite(found.time):
+        return None
+    return max(0.0, session.threshold - session.evidence) * found.time
 
 
 def _inside(spec: CampaignSpec) -> tuple[float, float]:
@@ -181,36 +179,21 @@ def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, 
     )
 
 
-def losses(
-    spec: CampaignSpec, record: Sequence[Event]
-) -> tuple[dict[str, tuple[int, int]], str | None]:
-    """Asks that were released or ran out, by arm; and whether arms differ too much for chance."""
-    lost, asked = _lost_and_asked(len(spec.labels), record)
-    table = {label: (int(lost[k]), int(asked[k])) for k, label in enumerate(spec.labels)}
+def _warning(spec: CampaignSpec, losses: Ints) -> str | None:
+    """Whether asks of some arms were released or ran out more often than chance explains."""
+    lost, asked = losses.T
     if _chance(lost, asked) >= SUSPICIOUS:
-        return table, None
+        return None
     rates = lost / np.maximum(asked, 1.0)
     worst = int(np.argmax(rates))
-    return table, (
+    return (
         f"warning: asks get lost at different rates (most often for {spec.labels[worst]}: "
         f"{lost[worst]:.0f} of {asked[worst]:.0f}; all: {lost.sum() / asked.sum():.1%}). If a sample's "
         "value has to do with its loss, the answer is biased, and no threshold can mend that."
     )
 
 
-def _lost_and_asked(arms: int, record: Sequence[Event]) -> tuple[Floats, Floats]:
-    """Asks of each arm that came to nothing, and all of them."""
-    lost, asked = np.zeros(arms), np.zeros(arms)
-    told = {event.token for event in record if event.kind == "told"}
-    for event in record:
-        if event.kind == "asked" and event.arm is not None:
-            asked[event.arm] += 1
-        elif event.kind == "released" and event.token not in told and event.arm is not None:
-            lost[event.arm] += 1
-    return lost, asked
-
-
-def _chance(lost: Floats, asked: Floats) -> float:
+def _chance(lost: Ints, asked: Ints) -> float:
     """How likely losses differ so much between arms if all have one rate (a chi-squared test)."""
     from scipy.special import gammaincc
 

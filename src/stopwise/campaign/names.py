@@ -38,10 +38,14 @@ def campaign_name(given: Any) -> str:
     return given
 
 
+def is_token(given: Any) -> bool:
+    return isinstance(given, str) and 0 < len(given) <= 64 and given.isprintable()
+
+
 def token_text(given: Any) -> str:
-    if not isinstance(given, str) or not 0 < len(given) <= 64 or not given.isprintable():
+    if not is_token(given):
         raise BadArgument("token", given, "a printable text of 1 to 64 characters")
-    return given
+    return str(given)
 
 
 def difference(old: dict[str, Any], new: dict[str, Any]) -> str:

@@ -5,19 +5,33 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
-from stopwise.campaign.events import Decision
+import numpy as np
+
+from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.replay import replay
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.storage.store import Store
-from stopwise.campaign.storage.transaction import Transaction
+from stopwise.campaign.storage.transaction import Head, Transaction
+from stopwise.core.arrays import Ints
+
+
+class Snapshot(NamedTuple):
+    """A campaign after its event ``last``, to be read by any number of threads."""
+
+    last: int
+    session: Session
+    decision: Decision | None
+    in_flight: Ints  # samples of each arm
 
 
 class Replica:
-    """One campaign of a store: transactions, each with a session that knows every event.
+    """One campaign of a store: a session for changes, and a snapshot for all who read.
 
-    Threads may share a replica; processes have one each, and catch up when another has written.
+    Threads may share a replica; whoever reads does not wait for whoever writes. When another process
+    has written, both catch up.
     """
 
     def __init__(self, name: str, store: Store, spec: CampaignSpec) -> None:
@@ -25,7 +39,11 @@ class Replica:
         self.session, self._last = spec.session(), 0
         self.decision: Decision | None = None
         self._open: tuple[Transaction, Session] | None = None
-        self._lock = threading.RLock()
+        self._lock, self._thread = threading.RLock(), 0  # whoever changes something
+        self._snapshot = Snapshot(
+            0, spec.session(), None, np.zeros(len(spec.labels), dtype=np.int64)
+        )
+        self._loading = threading.Lock()
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -34,6 +52,7 @@ class Replica:
             if self._open is not None:  # a block in a block
                 yield
                 return
+            self._thread = threading.get_ident()
             with self.change() as self._open:
                 try:
                     yield
@@ -50,45 +69,84 @@ class Replica:
             before = self.decision
             try:
                 with self.store.change(self.name) as transaction:
-                    session = self._caught_up(transaction)
-                    yield transaction, session
-                    self._save(transaction, session)
+                    self._catch_up(transaction)
+                    yield transaction, self.session
+                    self._save(transaction)
             except BaseException:  # the session may know what was not stored
                 self.session, self._last = self.spec.session(), 0
                 self.decision = before
                 raise
 
     @contextmanager
-    def look(self) -> Iterator[tuple[Transaction, Session]]:
-        """The campaign as it is, with its session."""
-        with self._lock, self.read() as transaction:
-            yield transaction, self._caught_up(transaction)
+    def look(self) -> Iterator[tuple[Transaction, Snapshot]]:
+        """The campaign as it is, with a snapshot."""
+        with self.read() as transaction:
+            yield transaction, self._seen(transaction)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """The campaign as it is; in a block of ``together``, as it will be."""
-        with self._lock:
-            if self._open is not None:
-                self._save(*self._open)
-                yield self._open[0]
-                return
+        if self._inside():
+            assert self._open is not None
+            self._save(self._open[0])
+            yield self._open[0]
+            return
         with self.store.look(self.name) as transaction:
             yield transaction
 
-    def _save(self, transaction: Transaction, session: Session) -> None:
+    def _inside(self) -> bool:
+        """Whether this thread is in a block of ``together``."""
+        return self._open is not None and self._thread == threading.get_ident()
+
+    def _save(self, transaction: Transaction) -> None:
         if transaction.last != transaction.head.last:
             text = None if self.decision is None else self.decision.to_json()
-            transaction.save(text, session.dump())
+            transaction.save(text, self.session.dump())
         self._last = transaction.last
 
-    def _caught_up(self, transaction: Transaction) -> Session:
-        """The session after the last event: as stored, or by replay where nothing is."""
+    def _catch_up(self, transaction: Transaction) -> None:
+        """The session for changes, after the last event."""
         head = transaction.head
-        if head.decision is not None and self.decision is None:
-            self.decision = Decision.from_json(head.decision)
+        self.decision = self.decision or _decision(head)
         if self._last != head.last:
-            session, state = self.spec.session(), transaction.state()
-            if state is None or not session.load(state):
-                replay(session, transaction.since(0))
-            self.session, self._last = session, head.last
-        return self.session
+            self.session = self._session(transaction, self.session, self._last)
+            self._last = head.last
+
+    def _seen(self, transaction: Transaction) -> Snapshot:
+        """The last snapshot, unless there are newer events."""
+        arms, head = len(self.spec.labels), transaction.head
+        if self._inside():
+            return Snapshot(head.last, self.session, self.decision, transaction.in_flight(arms))
+        with self._loading:  # by one thread for all
+            if self._snapshot.last != head.last:
+                session = self._session(transaction, self._snapshot.session, self._snapshot.last)
+                in_flight = transaction.in_flight(arms)
+                self._snapshot = Snapshot(head.last, session, _decision(head), in_flight)
+            return self._snapshot
+
+    def _session(self, transaction: Transaction, known: Session, last: int) -> Session:
+        """A session after the last event: as stored, or by replay of what ``known`` does not know."""
+        state, session = transaction.state(), self.spec.session()
+        if state is not None and session.load(state):
+            return session
+        if last > transaction.head.last or not session.load(known.dump()):
+            last = 0
+        fresh = transaction.since(last)
+        replay(session, fresh, _waiting(transaction, fresh, last) if last else ())
+        return session
+
+
+def _waiting(transaction: Transaction, fresh: list[Event], last: int) -> list[str]:
+    """Which of the tokens that were told after event ``last`` had not been released before it."""
+    tokens = [event.token for event in fresh if event.kind == "told"]
+    transaction.read_about(tokens)
+    released = [transaction.about(token).events.get("released") for token in tokens]
+    return [
+        token
+        for token, event in zip(tokens, released, strict=True)
+        if event is None or event.number > last
+    ]
+
+
+def _decision(head: Head) -> Decision | None:
+    return None if head.decision is None else Decision.from_json(head.decision)

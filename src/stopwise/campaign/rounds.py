@@ -16,25 +16,25 @@ from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import Record, open_ledger
 
-LONG = 5000  # records from which on compiling pays
-WIDE = 50  # arms from which on it pays at once
+LONG = 5000  # events of a record from which on compiling pays at once
+WIDE = 50  # arms from which on it does
 SOON = 200  # asks of a process after which it pays, meanwhile
 
 
 class Rounds:
-    """``ask`` and ``tell`` for one kind of design."""
+    """``live.replay`` and ``live.take`` for one kind of design: all that a session does."""
 
     def __init__(self, design: Design) -> None:
-        self.ask: Callable[..., int] = live.ask
-        self.tell: Callable[..., float] = live.tell
+        self.replay: Callable[..., int] = live.replay
+        self.take: Callable[..., int] = live.take
         self._left = SOON
         if design.truth.size >= WIDE:
-            self._compile(design)
+            self.compile(design)
 
-    def pay_off(self, design: Design) -> None:
-        """Count an ask; a process that makes many of them gets compiled ones, without waiting."""
-        self._left -= 1
-        if self._left == 0 and self.ask is live.ask:
+    def pay_off(self, design: Design, asks: int) -> None:
+        """Count asks; a process that makes many of them gets compiled ones, without waiting."""
+        before, self._left = self._left, self._left - asks
+        if before > 0 >= self._left and self.replay is live.replay:
             # not a daemon: a process must not end in the middle of a compiler
             thread = threading.Thread(target=self._compile_meanwhile, args=(design,), daemon=False)
             _threads[:] = [thread]
@@ -45,15 +45,18 @@ class Rounds:
             return
         with alone() as mine, meanwhile():
             if mine:
-                self._compile(design)
+                self.compile(design)
             else:
                 self._left = SOON  # another process compiles the same, most likely
 
-    def _compile(self, design: Design) -> None:
-        setting, ledger, rng = design.setting, open_ledger(design), generator(0)
-        ask = _compiled(live.ask, design, (setting, ledger, rng))
-        tell = _compiled(live.tell, design, (setting, ledger, 0, 0.0))
-        self.ask, self.tell = ask, tell
+    def compile(self, design: Design) -> None:
+        """Compiled from now on."""
+        if self.replay is live.replay:
+            whole = np.zeros(0, dtype=np.int64)
+            record = Record(whole, whole, np.zeros(0), whole)
+            arguments = (design.setting, design.levels[0], open_ledger(design), record)
+            self.take = _compiled(live.take, design, arguments)
+            self.replay = _compiled(live.replay, design, (*arguments, whole, generator(0)))
 
 
 def _swaps_stdout() -> bool:
@@ -111,18 +114,6 @@ def rounds_of(design: Design) -> Rounds:
     if key not in _known:
         _known[key] = Rounds(design)
     return _known[key]
-
-
-def replay_of(design: Design, size: int) -> Callable[..., int]:
-    """``live.replay`` for records of such a size."""
-    if size <= LONG and design.truth.size < WIDE:
-        return live.replay
-    whole, real, past = np.zeros(0, dtype=np.int64), np.zeros(0), live.new_history(design, 0)
-    record = Record(whole, whole, real, whole)
-    rest = (record, whole, past, generator(0))
-    arguments = (design.setting, design.levels[0], open_ledger(design), *rest)
-    found: Callable[..., int] = _compiled(live.replay, design, arguments)
-    return found
 
 
 def _compiled(function: Callable[..., Any], design: Design, arguments: tuple[Any, ...]) -> Any:

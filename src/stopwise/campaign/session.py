@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stopwise import __version__
-from stopwise.campaign.rounds import replay_of, rounds_of
+from stopwise.campaign import rounds
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import ALLOWANCE, EVIDENCE
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
-from stopwise.engine.live import NEVER, SEEN, START, History, Record, open_ledger
+from stopwise.engine.live import CHANGES, NEVER, POINTS, SEEN, START, Record, open_ledger
 from stopwise.problems.verbs import Answer, decode
 from stopwise.sampling.verbs import pursues
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 3".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 4".encode()).digest()[:8]
 
 
 class Crossing(NamedTuple):
@@ -29,6 +29,14 @@ class Crossing(NamedTuple):
     evidence: float
     threshold: float
     samples: int
+
+
+class Change(NamedTuple):
+    """From this event on, after so many samples, this answer was pursued."""
+
+    event: int
+    samples: int
+    answer: Answer
 
 
 class Session:
@@ -42,9 +50,10 @@ class Session:
         self.design, self.seed = design, seed
         self.ledger = open_ledger(design)
         self.decision: Crossing | None = None
-        self._rounds = rounds_of(design)
+        self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(seed)
+        self._fixed = [*_arrays(self.ledger[:2]), self.ledger.history.arms]
 
     @property
     def counts(self) -> Floats:
@@ -98,10 +107,48 @@ class Session:
             return None
         return decode(self.design.problem, self.ledger.state.pursuit.code)
 
+    @property
+    def curve(self) -> tuple[Ints, Floats, Floats]:
+        """Samples, evidence and threshold since every arm had a sample, thinned out; and now."""
+        history = self.ledger.history
+        rows = history.curve[: history.sizes[POINTS]]
+        if self.started and (not len(rows) or rows[-1, 0] != self.samples):
+            rows = np.vstack([rows, [self.samples, *self.ledger.state.scale]])
+        return rows[:, 0].astype(np.int64), rows[:, 1], rows[:, 2] + self.design.levels[0]
+
+    @property
+    def changes(self) -> list[Change]:
+        """When another answer was pursued, as asks alone move it: the last times."""
+        if not pursues(self.design.strategy):
+            return []
+        rows, problem = self.ledger.history.changes, self.design.problem
+        shown = range(max(0, self.change_count - len(rows)), self.change_count)
+        return [
+            Change(int(row[0]), int(row[1]), decode(problem, row[2:]))
+            for row in (rows[place % len(rows)] for place in shown)
+        ]
+
+    @property
+    def change_count(self) -> int:
+        """How often that was."""
+        return int(self.ledger.history.sizes[CHANGES])
+
+    @property
+    def losses(self) -> Ints:
+        """A row for each arm: asks that came to nothing so far, and all asks, up to the decision."""
+        asked, unasked = self.ledger.history.arms.T
+        return np.column_stack([asked + unasked - self.ledger.state.taken, asked]).astype(np.int64)
+
     def ask(self) -> int:
         """The next arm."""
-        self._rounds.pay_off(self.design)
-        return int(self._rounds.ask(self.design.setting, self.ledger, self._generator()))
+        return self.asks(1)[0]
+
+    def asks(self, count: int) -> list[int]:
+        """The next arms."""
+        self._rounds.pay_off(self.design, count)
+        whole = np.zeros(count, dtype=np.int64)
+        _, found = self._go(Record(whole + live.ASKED, whole - 1, np.zeros(count), whole))
+        return [int(arm) for arm in found]
 
     def _generator(self) -> np.random.Generator:
         if self._random:
@@ -117,64 +164,101 @@ class Session:
 
         After it samples change nothing.
         """
-        if self.decision is not None:
-            return self.decision
-        if not waited:
-            live.expect(self.ledger, arm)
-        margin = self._rounds.tell(self.design.setting, self.ledger, arm, sample)
-        if margin >= self.design.levels[0]:
-            self.decision = self._crossing()
+        self.take(live.TOLD, [arm], [sample], [waited])
         return self.decision
+
+    def record(self, arm: int, sample: float) -> Crossing | None:
+        """A sample that nobody asked for."""
+        self.take(live.RECORDED, [arm], [sample], [False])
+        return self.decision
+
+    def take(
+        self, kind: int, arms: Sequence[int], samples: Sequence[float], waited: Sequence[bool]
+    ) -> int:
+        """Samples of one kind, in turn; how many count: all, or up to the one that decides."""
+        if self.decision is not None:
+            return 0
+        record = Record(
+            np.full(len(arms), kind),
+            np.array(arms, dtype=np.int64),
+            np.array(samples, dtype=float),
+            np.array(waited, dtype=np.int64),
+        )
+        used = self._rounds.take(self.design.setting, self.design.levels[0], self.ledger, record)
+        self._decide()
+        return int(used)
 
     def _crossing(self) -> Crossing:
         answer = decode(self.design.problem, self.ledger.state.answer)
         return Crossing(answer, self.evidence, self.threshold, self.samples)
 
-    def replay(self, record: Record, past: History | None = None) -> tuple[int, Ints]:
+    def replay(self, record: Record) -> tuple[int, Ints]:
         """Go through a record: how much of it was used, and which arms the asks would have chosen."""
+        if self.decision is not None:
+            return 0, np.full(record.kinds.size, -1)
+        if record.kinds.size > rounds.LONG:
+            self._rounds.compile(self.design)
+        used, found = self._go(record)
+        self._decide()
+        return used, found
+
+    def _go(self, record: Record) -> tuple[int, Ints]:
         design, size = self.design, record.kinds.size
         found = np.full(size, -1)
-        room = live.new_history(design, 0) if past is None else past
-        kernel = replay_of(design, size)
         # where each ask has a generator of its own, events go one by one
-        step = 1 if self._random else max(size, 1)
-        used = 0
-        for first in range(0, size, step):
-            piece = slice(first, first + step)
-            used += int(
-                kernel(
-                    *(design.setting, design.levels[0], self.ledger, _cut(record, piece)),
-                    *(found[piece], _cut(room, piece), self._generator()),
-                )
+        step, used = 1 if self._random else max(size, 1), 0
+        while used < size:
+            piece = slice(used, used + step)
+            done = self._rounds.replay(
+                *(design.setting, design.levels[0], self.ledger),
+                *(_cut(record, piece), found[piece], self._generator()),
             )
-            self._decide()
-            if self.decision is not None:
+            used += int(done)
+            if done < step or (record.kinds[used - 1] != live.ASKED and self._crossed()):
                 break
         return used, found
 
-    def _decide(self) -> None:
+    def _crossed(self) -> bool:
         margin = self.evidence - float(self.ledger.state.scale[ALLOWANCE])
-        if self.started and margin >= self.design.levels[0]:
+        return self.started and margin >= float(self.design.levels[0])
+
+    def _decide(self) -> None:
+        if self._crossed():
             self.decision = self._crossing()
 
     def dump(self) -> bytes:
         """Everything the session knows."""
-        return TAG + b"".join(array.tobytes() for array in _arrays(self.ledger))
+        return TAG + b"".join([array.tobytes() for array in self._kept(self.ledger.history.sizes)])
+
+    def _kept(self, sizes: Ints) -> list[Any]:
+        """What is dumped: of the history the part that is in use at these sizes."""
+        _, _, curve, changes = self.ledger.history
+        used = curve[: sizes[POINTS]], changes[: sizes[CHANGES]]
+        return [self.ledger.history.sizes, *self._fixed, *used]
 
     def fits(self, content: bytes) -> bool:
         """Whether a session of this design and version dumped it."""
-        size = sum(array.nbytes for array in _arrays(self.ledger))
-        return content[: len(TAG)] == TAG and len(content) == len(TAG) + size
+        sizes = self._sizes(content)
+        if content[: len(TAG)] != TAG or sizes is None:
+            return False
+        return len(content) == len(TAG) + sum(array.nbytes for array in self._kept(sizes))
+
+    def _sizes(self, content: bytes) -> Ints | None:
+        own = self.ledger.history.sizes
+        if len(content) < len(TAG) + own.nbytes:
+            return None
+        return np.frombuffer(content, own.dtype, own.size, len(TAG))
 
     def load(self, content: bytes) -> bool:
         """Take over what ``dump`` gave; False, and no change, if it does not fit."""
-        if not self.fits(content):
+        sizes, place = self._sizes(content), len(TAG)
+        if sizes is None or not self.fits(content):
             return False
-        place = len(TAG)
-        for array in _arrays(self.ledger):
+        for array in self._kept(sizes):
             part = np.frombuffer(content, array.dtype, array.size, place)
             array[...] = part.reshape(array.shape)
             place += array.nbytes
+        self.decision = None
         self._decide()
         return True
 

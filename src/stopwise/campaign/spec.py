@@ -32,11 +32,7 @@ class CampaignSpec(NamedTuple):
     delta: float
     budget: int | None
     costs: tuple[float, ...] | None
-
-    @property
-    def key(self) -> str:
-        """The hash by which a spec is known again."""
-        return hashlib.sha256(dump(self.table).encode()).hexdigest()[:16]
+    key: str  # the hash by which a spec is known again
 
     def session(self) -> Session:
         """A new session, whose randomness is the campaign's own."""
@@ -108,7 +104,9 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     design = prepare(asked, None, (delta,), HORIZON)
     budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
-    return CampaignSpec(json.loads(dump(whole)), table, labels, design, delta, budget, costs)
+    text = dump(whole)
+    key = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return CampaignSpec(json.loads(text), table, labels, design, delta, budget, costs, key)
 
 
 def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from stopwise.campaign.events import Decision, tuples
+from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.core.tables import html_table, text_table
 from stopwise.problems.verbs import Answer, in_words
-
-if TYPE_CHECKING:
-    from stopwise.campaign.storage.transaction import Transaction
 
 
 @dataclass(frozen=True)
@@ -50,19 +48,9 @@ class Status:
     events: int
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        spec: CampaignSpec,
-        session: Session,
-        decision: Decision | None,
-        transaction: Transaction,
-    ) -> Status:
-        """From a session that knows every event."""
-        in_flight = np.bincount(
-            np.array([each.arm for each in transaction.leases()], dtype=np.int64),
-            minlength=len(spec.labels),
-        )
+    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot) -> Status:
+        """From a snapshot."""
+        session, decision, in_flight = seen.session, seen.decision, seen.in_flight
         spent = spec.budget is not None and session.sent >= spec.budget and not np.any(in_flight)
         state = "decided" if decision else "budget spent" if spent else "running"
         ready = session.started
@@ -80,7 +68,7 @@ class Status:
             spec.design.proven,
             _arms(spec, session, in_flight),
             decision,
-            transaction.last,
+            seen.last,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,8 +174,9 @@ class Recommendation:
         return cls(**{**found, "answer": tuples(found["answer"])})
 
     @classmethod
-    def of(cls, spec: CampaignSpec, session: Session, decision: Decision | None) -> Recommendation:
+    def of(cls, spec: CampaignSpec, seen: Snapshot) -> Recommendation:
         """The decision, or else the answer with the most evidence."""
+        session, decision = seen.session, seen.decision
         if decision is not None:
             sure = spec.design.proven
             return cls(decision.answer, decision.text, decision.evidence, decision.threshold, sure)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints, Rng, assign, smallest
+from stopwise.core.arrays import Floats, Ints, Rng, smallest
 from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.verbs import jitable
 from stopwise.engine.design import Design
@@ -20,10 +20,24 @@ from stopwise.engine.step import begin, observe
 from stopwise.sampling.verbs import aim, catch_up, pick
 from stopwise.stopping.verbs import weigh
 
-ASKED, TOLD, RELEASED = range(3)  # what replay understands
+ASKED, TOLD, RECORDED, RELEASED = range(4)  # what replay understands
 # marks: asks and tells that count; with which tell every arm had one; tells at the last aim; all asks
 SENT, SEEN, START, AIMED, ASKS = range(5)
 NEVER = 2**62
+# sizes of a history: events so far; points of its curve, and samples between two; changes of pursuit
+EVENTS, POINTS, STEP, CHANGES = range(4)
+MOST_POINTS = 256
+MOST_CHANGES = 100
+ROOM = 4096  # numbers that the changes may take, but for the last two
+
+
+class History(NamedTuple):
+    """The past in bounded room: a function of the events, like the state."""
+
+    sizes: Ints
+    arms: Ints  # of each arm: asks, and samples that nobody asked for
+    curve: Floats  # a row a point: samples, evidence, the data's part of the level
+    changes: Ints  # the last ones, in turn: event, samples, the code pursued from there on
 
 
 class Ledger(NamedTuple):
@@ -31,10 +45,11 @@ class Ledger(NamedTuple):
 
     state: State
     marks: Ints
+    history: History
 
 
 class Record(NamedTuple):
-    """Events to be replayed: what happened, to which arm, with which sample."""
+    """Events to go through: what happened, to which arm, with which sample."""
 
     kinds: Ints
     arms: Ints
@@ -42,31 +57,25 @@ class Record(NamedTuple):
     waited: Ints  # of a tell: whether its sample was in flight
 
 
-class History(NamedTuple):
-    """What held after each event of a record, as far as there is room."""
-
-    evidence: Floats  # nan until every arm has a sample
-    allowance: Floats
-    pursued: Ints  # codes
-    leading: Ints  # codes
-
-
-def new_history(design: Design, room: int) -> History:
-    """Room for so many events."""
-    codes = [np.zeros((room, design.code_size), dtype=np.int64) for _ in range(2)]
-    return History(np.full(room, math.nan), np.full(room, math.nan), codes[0], codes[1])
-
-
 def open_ledger(design: Design) -> Ledger:
     """Before the first ask."""
-    return Ledger(begin(design.setting, live=True), np.array([0, 0, NEVER, -1, 0]))
+    state, marks = begin(design.setting, live=True), np.array([0, 0, NEVER, -1, 0])
+    width = 2 + design.code_size
+    rows = max(2, min(MOST_CHANGES, ROOM // width))
+    history = History(
+        np.array([0, 0, 1, 0]),
+        np.zeros((state.taken.size, 2), dtype=np.int64),
+        np.zeros((MOST_POINTS, 3)),
+        np.zeros((rows, width), dtype=np.int64),
+    )
+    return Ledger(state, marks, history)
 
 
 @jitable
 def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
     """The next arm; its sample is in flight from now on."""
     problem, family, strategy, _ = setting
-    state, marks = ledger
+    state, marks, history = ledger
     if marks[START] == NEVER:  # an arm without a sample has no mean: the one with the fewest comes
         arm = 0
         for k in range(state.taken.size):
@@ -82,6 +91,10 @@ def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
     state.taken[arm] += 1.0
     marks[SENT] += 1
     marks[ASKS] += 1
+    history.sizes[EVENTS] += 1
+    history.arms[arm, 0] += 1
+    if marks[START] != NEVER:
+        _note_pursuit(ledger)
     return arm
 
 
@@ -90,21 +103,25 @@ def give_up(ledger: Ledger, arm: int) -> None:
     """A sample that was in flight will not come, as far as anybody knows."""
     ledger.state.taken[arm] -= 1.0
     ledger.marks[SENT] -= 1
+    ledger.history.sizes[EVENTS] += 1
 
 
 @jitable
-def expect(ledger: Ledger, arm: int) -> None:
+def expect(ledger: Ledger, arm: int, unasked: bool) -> None:
     """A sample came that nobody waited for: not asked for, or given up."""
     ledger.state.taken[arm] += 1.0
     ledger.marks[SENT] += 1
+    if unasked:
+        ledger.history.arms[arm, 1] += 1
 
 
 @jitable
 def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> float:
     """A sample has arrived; returns the evidence less the data's part of the level."""
     problem, family, _, rule = setting
-    state, marks = ledger
+    state, marks, history = ledger
     marks[SEEN] += 1
+    history.sizes[EVENTS] += 1
     if marks[START] == NEVER:
         state.data.counts[arm] += 1.0
         if smallest(state.data.counts) > 0.0:
@@ -113,49 +130,94 @@ def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> float:
     observe(setting, state, marks[SEEN], marks[START], arm, sample)
     if marks[START] == NEVER:
         return -math.inf
-    return weigh(rule, problem, family, state, marks[SEEN], -math.inf)
+    margin = weigh(rule, problem, family, state, marks[SEEN], -math.inf)
+    _note_evidence(ledger)
+    return margin
+
+
+@jitable
+def _note_evidence(ledger: Ledger) -> None:
+    """A point of the curve after every so many samples: when it is full, after twice as many."""
+    samples, sizes, curve = ledger.marks[SEEN], ledger.history.sizes, ledger.history.curve
+    if samples % sizes[STEP] != 0:
+        return
+    if sizes[POINTS] == curve.shape[0]:
+        sizes[STEP] *= 2
+        sizes[POINTS] = 0
+        for row in range(curve.shape[0]):
+            if curve[row, 0] % sizes[STEP] == 0.0:
+                for k in range(3):
+                    curve[sizes[POINTS], k] = curve[row, k]
+                sizes[POINTS] += 1
+        if samples % sizes[STEP] != 0:
+            return
+    point = sizes[POINTS]
+    curve[point, 0] = samples
+    curve[point, 1] = ledger.state.scale[EVIDENCE]
+    curve[point, 2] = ledger.state.scale[ALLOWANCE]
+    sizes[POINTS] += 1
+
+
+@jitable
+def _note_pursuit(ledger: Ledger) -> None:
+    """Whether another answer is pursued than after the ask before."""
+    code, sizes, changes = ledger.state.pursuit.code, ledger.history.sizes, ledger.history.changes
+    before = (sizes[CHANGES] - 1) % changes.shape[0]
+    same = sizes[CHANGES] > 0
+    for k in range(code.size):
+        same = same and changes[before, 2 + k] == code[k]
+    if same:
+        return
+    row = sizes[CHANGES] % changes.shape[0]
+    changes[row, 0] = sizes[EVENTS]
+    changes[row, 1] = ledger.marks[SEEN]
+    for k in range(code.size):
+        changes[row, 2 + k] = code[k]
+    sizes[CHANGES] += 1
 
 
 @jitable
 def replay(
-    setting: Any,
-    level: float,
-    ledger: Ledger,
-    record: Record,
-    found: Ints,
-    past: History,
-    rng: Rng,
+    setting: Any, level: float, ledger: Ledger, record: Record, found: Ints, rng: Rng
 ) -> int:
     """Go through a record of events; returns how many were used: all, or up to the one that decides.
 
     ``found`` becomes the arm that each ask would choose; where a record says otherwise, the record is
-    followed.
+    followed (-1: it says nothing).
     """
     for place in range(record.kinds.size):
-        arm = record.arms[place]
-        if record.kinds[place] == ASKED:
+        arm, kind = record.arms[place], record.kinds[place]
+        if kind == ASKED:
             found[place] = ask(setting, ledger, rng)
-            if found[place] != arm:
-                give_up(ledger, found[place])
-                expect(ledger, arm)
-        elif record.kinds[place] == RELEASED:
+            if arm >= 0 and arm != found[place]:
+                _ask_instead(ledger, found[place], arm)
+        elif kind == RELEASED:
             give_up(ledger, arm)
-        else:
-            if record.waited[place] == 0:
-                expect(ledger, arm)
-            margin = tell(setting, ledger, arm, record.samples[place])
-            if margin >= level:
-                _note(ledger, past, place)
-                return place + 1
-        _note(ledger, past, place)
+        elif _take_one(setting, ledger, record, place) >= level:
+            return place + 1
     return record.kinds.size
 
 
 @jitable
-def _note(ledger: Ledger, past: History, place: int) -> None:
-    state = ledger.state
-    if place < past.evidence.size and ledger.marks[START] != NEVER:
-        past.evidence[place] = state.scale[EVIDENCE]
-        past.allowance[place] = state.scale[ALLOWANCE]
-        assign(past.pursued[place], state.pursuit.code)
-        assign(past.leading[place], state.answer)
+def take(setting: Any, level: float, ledger: Ledger, record: Record) -> int:
+    """The same for samples alone (compiled code takes a generator in no time, but not from Python)."""
+    for place in range(record.kinds.size):
+        if _take_one(setting, ledger, record, place) >= level:
+            return place + 1
+    return record.kinds.size
+
+
+@jitable
+def _take_one(setting: Any, ledger: Ledger, record: Record, place: int) -> float:
+    if record.waited[place] == 0:
+        expect(ledger, record.arms[place], record.kinds[place] == RECORDED)
+    return tell(setting, ledger, record.arms[place], record.samples[place])
+
+
+@jitable
+def _ask_instead(ledger: Ledger, chosen: int, arm: int) -> None:
+    """The last ask was for another arm than the chosen one."""
+    ledger.state.taken[chosen] -= 1.0
+    ledger.state.taken[arm] += 1.0
+    ledger.history.arms[chosen, 0] -= 1
+    ledger.history.arms[arm, 0] += 1

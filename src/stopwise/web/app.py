@@ -51,6 +51,7 @@ def create_app(store: Store, hosts: frozenset[str], tokens: Tokens | None = None
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # /metrics has ours
     )
     app.include_router(routes.router)
     app.add_exception_handler(StopwiseError, routes.answer_error)

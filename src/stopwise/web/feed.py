@@ -14,6 +14,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
+from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.events import Event
 from stopwise.core.errors import StopwiseError
 from stopwise.web.dashboard import Dashboard
@@ -27,9 +28,10 @@ SILENCE = 15.0  # seconds after which a listener hears that the line is alive
 class Feed:
     """What happens in one campaign, for any number of listeners."""
 
-    def __init__(self, dashboard: Dashboard) -> None:
-        self.dashboard = dashboard
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign, self.dashboard = campaign, Dashboard(campaign)
         self.listeners = 0
+        self._last = 0
         self._ring: deque[tuple[int, int, bytes]] = deque(maxlen=RING)  # after, up to, message
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -38,22 +40,22 @@ class Feed:
         """Messages from the event after ``seen`` on (None: from now on)."""
         self.listeners += 1
         if self._task is None or self._task.done():
-            await run_in_threadpool(self.dashboard.update)
+            await run_in_threadpool(self._newest)
             self._task = asyncio.create_task(self._look())
-        place = self.dashboard.last if seen is None else seen
+        place = self._last if seen is None else seen
         try:
             yield b"retry: 1000\n\n"
-            missed = await run_in_threadpool(self.dashboard.campaign.events, place, MOST + 1)
+            missed = await run_in_threadpool(self.campaign.events, place, MOST + 1)
             if 0 < len(missed) <= MOST:
-                place = missed[-1].number
                 yield _change(missed, place)
+                place = missed[-1].number
             while True:
                 for after, upto, message in list(self._ring):
                     if after <= place < upto:
                         place = upto
                         yield message
-                if place < self.dashboard.last and not self._reaches(place):
-                    place = self.dashboard.last
+                if place < self._last and not self._reaches(place):
+                    place = self._last
                     yield _message("reset", place, {"last": place})
                 if not await self._wait():
                     yield b": still here\n\n"
@@ -71,27 +73,35 @@ class Feed:
             return False
         return True
 
+    def _newest(self) -> list[Event]:
+        """The last of the new events."""
+        with self.campaign.look() as (transaction, seen):
+            fresh = transaction.newest(self._last, MOST)
+            self._last = seen.last
+        return fresh
+
     async def _look(self) -> None:
         """While somebody listens, look for new events."""
         while self.listeners:
-            before = self.dashboard.last
+            before = self._last
             try:
-                fresh = await run_in_threadpool(self.dashboard.update)
+                fresh = await run_in_threadpool(self._newest)
             except StopwiseError:  # the store is away: try again
                 await asyncio.sleep(4 * TICK)
                 continue
             if fresh:
-                message = _change(fresh, self.dashboard.last)
-                self._ring.append((before, self.dashboard.last, message))
+                message = _change(fresh, before)
+                self._ring.append((before, self._last, message))
                 self._news.set()
                 self._news = asyncio.Event()
             await asyncio.sleep(TICK)
 
 
-def _change(fresh: list[Event], last: int) -> bytes:
-    shown = [event.to_dict() for event in fresh[-MOST:]]
-    left_out = max(0, len(fresh) - MOST)
-    return _message("change", last, {"last": last, "events": shown, "left_out": left_out})
+def _change(newest: list[Event], before: int) -> bytes:
+    """The last of the events after ``before``."""
+    last = newest[-1].number
+    found = {"last": last, "events": [event.to_dict() for event in newest]}
+    return _message("change", last, {**found, "left_out": last - before - len(newest)})
 
 
 def _message(kind: str, number: int, data: Any) -> bytes:

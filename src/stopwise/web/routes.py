@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +23,7 @@ from stopwise.campaign.errors import (
     UnknownCampaign,
     UnknownToken,
 )
+from stopwise.campaign.events import Receipt
 from stopwise.campaign.schema import schema as campaign_schema
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.web import forms
@@ -76,12 +76,18 @@ def _service(request: Request) -> Service:
 
 
 async def _change(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
-    return await asyncio.wrap_future(_service(request).writer.submit(name, work))
+    return await _service(request).writer.change(name, work)
 
 
 async def _read(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
-    store = _service(request).store
-    return await run_in_threadpool(lambda: work(Campaign.open(name, store)))
+    service = _service(request)
+    return await run_in_threadpool(lambda: work(service.campaign(name)))
+
+
+async def _read_long(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
+    """What takes long, for one at a time: all others are still answered."""
+    async with _service(request).long_reads:
+        return await _read(request, name, work)
 
 
 @router.get("/schema")
@@ -115,28 +121,23 @@ async def ask(request: Request, name: str, form: forms.Ask) -> Response:
 @router.post("/campaigns/{name}/tell", response_model=forms.ReceiptOut)
 async def tell(request: Request, name: str, form: forms.Tell) -> Response:
     """A ticket's sample; safe to repeat."""
-    receipt = await _change(request, name, lambda each: each.tell(form.token, form.value))
-    return _json(receipt._asdict())
+    (found,) = await _service(request).writer.tell(name, [(form.token, form.value)])
+    if isinstance(found, StopwiseError):
+        raise found
+    return _json(found._asdict())
 
 
 @router.post("/campaigns/{name}/tells", response_model=list[forms.TellOut])
 async def tells(request: Request, name: str, form: forms.Tells) -> Response:
     """Many at once, with one commit; each is taken or refused for itself."""
-
-    def work(campaign: Campaign) -> list[dict[str, Any]]:
-        return [_told(campaign, each) for each in form.tells]
-
-    return _json(await _change(request, name, work))
+    given = [(each.token, each.value) for each in form.tells]
+    return _json([_told(each) for each in await _service(request).writer.tell(name, given)])
 
 
-def _told(campaign: Campaign, form: forms.Tell) -> dict[str, Any]:
-    try:
-        receipt = campaign.tell(form.token, form.value)
-    except StorageAway:
-        raise
-    except StopwiseError as error:
-        return {"receipt": None, "problem": problem(error)[1].model_dump()}
-    return {"receipt": receipt._asdict(), "problem": None}
+def _told(found: Receipt | StopwiseError) -> dict[str, Any]:
+    if isinstance(found, StopwiseError):
+        return {"receipt": None, "problem": problem(found)[1].model_dump()}
+    return {"receipt": found._asdict(), "problem": None}
 
 
 def _json(value: Any) -> Response:
@@ -175,7 +176,7 @@ async def status(request: Request, name: str) -> dict[str, Any]:
 @router.get("/campaigns/{name}/explain")
 async def explain(request: Request, name: str) -> dict[str, Any]:
     """In plain words."""
-    found: dict[str, Any] = await _read(request, name, lambda each: each.explain().to_dict())
+    found: dict[str, Any] = await _read_long(request, name, lambda each: each.explain().to_dict())
     return found
 
 
@@ -189,7 +190,7 @@ async def recommend(request: Request, name: str) -> dict[str, Any]:
 @router.get("/campaigns/{name}/verify")
 async def verify(request: Request, name: str) -> dict[str, Any]:
     """Derive everything anew from the events alone."""
-    found: dict[str, Any] = await _read(request, name, lambda each: each.verify().to_dict())
+    found: dict[str, Any] = await _read_long(request, name, lambda each: each.verify().to_dict())
     return found
 
 
@@ -215,14 +216,14 @@ async def export(request: Request, name: str, kind: str = "csv") -> Response:
         with tempfile.TemporaryDirectory() as folder:
             return campaign.export(Path(folder) / f"record.{kind}").read_bytes()
 
-    content = await _read(request, name, work)
+    content = await _read_long(request, name, work)
     headers = {"content-disposition": f'attachment; filename="record.{kind}"'}
     return Response(content, media_type=KINDS[kind], headers=headers)
 
 
 @router.get("/campaigns/{name}/page", response_model=dict[str, Any])
 async def page(request: Request, name: str) -> Response:
-    """Everything that the page shows, with at most 500 points a series."""
+    """Everything that the page shows, with at most 257 points a series."""
     service = _service(request)
     found = service.fresh_page(name) or await run_in_threadpool(service.page, name)
     return Response(found, media_type="application/json")

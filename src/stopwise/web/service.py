@@ -1,43 +1,60 @@
-"""What the service keeps while it runs: a store, its writer, and a dashboard and feed a campaign."""
+"""What the service keeps while it runs: a store, its writer, and the campaigns that are in use."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import OrderedDict
 
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.storage.store import Store
 from stopwise.web import forms
-from stopwise.web.dashboard import Dashboard
 from stopwise.web.feed import Feed
 from stopwise.web.writer import Writer
 
-KEPT = 200  # dashboards that are kept at once
+KEPT = 200  # campaigns that are held at once, but for those with open pages
+ARMS = 200_000  # that they may have in all
+BRIEF = ("name", "state", "samples", "in_flight", "evidence", "threshold", "leading")
 
 
 class Service:
-    """One store, and who writes to it and looks at it."""
+    """One store, and each campaign of it once, for whoever writes and whoever reads."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.writer = Writer(store)
+        self.writer = Writer(self.campaign)
+        self.long_reads = asyncio.Semaphore(1)  # what takes long is done for one at a time
         self._feeds: OrderedDict[str, Feed] = OrderedDict()
+        self._briefs: dict[str, tuple[int, forms.Brief]] = {}  # after which event
         self._lock = threading.Lock()
 
+    def campaign(self, name: str) -> Campaign:
+        """The one open campaign of this name."""
+        return self.feed(name).campaign
+
     def feed(self, name: str) -> Feed:
-        """A campaign's feed; made when it is first asked for."""
+        """A campaign with its feed; opened when it is first asked for."""
         with self._lock:
             found = self._feeds.get(name)
         if found is None:
-            made = Feed(Dashboard(name, self.store))
+            made = Feed(Campaign.open(name, self.store))
             with self._lock:
                 found = self._feeds.setdefault(name, made)
+                self._put_away(name)
         with self._lock:
-            self._feeds.move_to_end(name)
-            idle = [key for key, feed in self._feeds.items() if not feed.listeners]
-            for key in idle[: max(0, len(self._feeds) - KEPT)]:
-                del self._feeds[key]
+            if name in self._feeds:
+                self._feeds.move_to_end(name)
         return found
+
+    def _put_away(self, newest: str) -> None:
+        """Of the campaigns without an open page those that were not used for longest."""
+        arms = sum(len(feed.campaign.labels) for feed in self._feeds.values())
+        for name, feed in list(self._feeds.items()):
+            if len(self._feeds) <= KEPT and arms <= ARMS:
+                return
+            if not feed.listeners and name != newest:
+                arms -= len(feed.campaign.labels)
+                del self._feeds[name]
 
     def fresh_page(self, name: str) -> bytes | None:
         """The page, if it was made for somebody else just now."""
@@ -52,27 +69,26 @@ class Service:
 
     def glance(self) -> list[forms.Brief]:
         """All campaigns, newest first."""
-        found = []
-        for name in reversed(self.store.names()):
-            status = Campaign.open(name, self.store).status()
-            found.append(
-                forms.Brief(
-                    name=name,
-                    state=status.state,
-                    samples=status.samples,
-                    in_flight=status.in_flight,
-                    evidence=status.evidence,
-                    threshold=status.threshold,
-                    leading=status.leading,
-                    decision=None if status.decision is None else status.decision.text,
-                )
-            )
-        return found
+        return [
+            self._brief(name, last) for name, last in reversed(self.store.last_events().items())
+        ]
+
+    def _brief(self, name: str, last: int) -> forms.Brief:
+        """Made anew only if the campaign has new events."""
+        known = self._briefs.get(name)
+        if known is None or known[0] != last:
+            status = self.campaign(name).status()
+            fields = {key: getattr(status, key) for key in BRIEF}
+            decision = None if status.decision is None else status.decision.text
+            known = status.events, forms.Brief(**fields, decision=decision)
+            self._briefs[name] = known
+        return known[1]
 
     @property
     def listeners(self) -> int:
         """Open pages."""
-        return sum(feed.listeners for feed in self._feeds.values())
+        with self._lock:
+            return sum(feed.listeners for feed in self._feeds.values())
 
     def close(self) -> None:
         """Finish what waits."""

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from stopwise.core.errors import StopwiseError
 from stopwise.web import forms, routes
+from stopwise.web.middleware.body_limit import BODY
 
 PATH = re.compile(r"/api/campaigns/([^/]+)/(ask|tell|tells|page)")
 Route = tuple[type[BaseModel] | None, Callable[..., Awaitable[Response]]]
@@ -53,7 +54,7 @@ async def _answer(
     try:
         if form is None:
             return await route(request, name)
-        return await route(request, name, form.model_validate_json(await request.body()))
+        return await route(request, name, form.model_validate_json(request.scope[BODY]))
     except ValidationError as error:
         return routes.not_valid([(each["loc"], each["msg"]) for each in error.errors()])
     except StopwiseError as error:

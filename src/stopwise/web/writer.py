@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.errors import StorageAway
-from stopwise.campaign.storage.store import Store
+from stopwise.campaign.events import Receipt
 from stopwise.core.errors import StopwiseError
 
 TOGETHER = 512  # changes in one commit, at most
@@ -18,33 +20,45 @@ WAITING = 10_000  # changes that may wait; more are refused
 
 
 class Job(NamedTuple):
-    """A change of a campaign that somebody waits for."""
+    """A change of a campaign that somebody waits for: some work, or else samples that are told."""
 
     name: str
-    work: Callable[[Campaign], Any]
-    done: Future[Any]
+    work: Callable[[Campaign], Any] | None
+    tells: Sequence[tuple[str, float]]
+    done: asyncio.Future[Any]
+
+
+Result = tuple[Job, Any, Exception | None]
 
 
 class Writer:
     """Changes of campaigns, in the order in which they come."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._jobs: queue.Queue[Job | None] = queue.Queue(WAITING)
-        self._campaigns: dict[str, Campaign] = {}
+    def __init__(self, campaign: Callable[[str], Campaign]) -> None:
+        self._campaign = campaign  # by its name
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self.commits = 0
         self.changes = 0
         self._thread = threading.Thread(target=self._write, name="stopwise-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, name: str, work: Callable[[Campaign], Any]) -> Future[Any]:
+    async def change(self, name: str, work: Callable[[Campaign], Any]) -> Any:
         """The work's result, once it is stored."""
-        done: Future[Any] = Future()
-        try:
-            self._jobs.put_nowait(Job(name, work, done))
-        except queue.Full:
-            done.set_exception(StorageAway("too many changes are waiting. Try again."))
-        return done
+        return await self._submit(name, work, ())
+
+    async def tell(
+        self, name: str, tells: Sequence[tuple[str, float]]
+    ) -> list[Receipt | StopwiseError]:
+        """Tokens and samples: the receipt of each, once it is stored, or why it is refused."""
+        found: list[Receipt | StopwiseError] = await self._submit(name, None, tells)
+        return found
+
+    async def _submit(self, name: str, work: Any, tells: Sequence[tuple[str, float]]) -> Any:
+        if self.waiting >= WAITING:
+            raise StorageAway("too many changes are waiting. Try again.")
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._jobs.put(Job(name, work, tells, done))
+        return await done
 
     @property
     def waiting(self) -> int:
@@ -63,7 +77,9 @@ class Writer:
             for job in jobs:
                 by_name.setdefault(job.name, []).append(job)
             for name, group in by_name.items():
-                self._together(name, group)
+                results = self._together(name, group)
+                with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                    group[0].done.get_loop().call_soon_threadsafe(_answer, results)
             if over:
                 return
 
@@ -81,28 +97,44 @@ class Writer:
             found.append(job)
         return found, job is None
 
-    def _together(self, name: str, group: list[Job]) -> None:
-        results: list[tuple[Job, Any, Exception | None]] = []
+    def _together(self, name: str, group: list[Job]) -> list[Result]:
+        """What came of each, stored or refused."""
+        results: list[Result] = []
         try:
-            if name not in self._campaigns:
-                self._campaigns[name] = Campaign.open(name, self._store)
-            campaign = self._campaigns[name]
+            campaign = self._campaign(name)
             with campaign.together():
-                for job in group:
-                    try:
-                        results.append((job, job.work(campaign), None))
-                    except (StopwiseError, AssertionError) as error:
-                        if isinstance(error, StorageAway):
-                            raise
-                        results.append((job, None, error))
-            self.commits += 1
-            self.changes += len(group)
+                for telling, jobs in groupby(group, lambda job: job.work is None):
+                    results += (_told if telling else _worked)(campaign, list(jobs))
         except Exception as error:  # nothing of the group is stored
-            results = [(job, None, error) for job in group]
-        for job, result, refused in results:
-            if not job.done.set_running_or_notify_cancel():
-                continue  # whoever asked has gone
-            if refused is None:
-                job.done.set_result(result)
-            else:
-                job.done.set_exception(refused)
+            return [(job, None, error) for job in group]
+        self.commits += 1
+        self.changes += len(group)
+        return results
+
+
+def _told(campaign: Campaign, jobs: list[Job]) -> list[Result]:
+    """Tells that come one after another go through the session together."""
+    found = iter(campaign.tell_all([each for job in jobs for each in job.tells]))
+    return [(job, list(islice(found, len(job.tells))), None) for job in jobs]
+
+
+def _worked(campaign: Campaign, jobs: list[Job]) -> Iterator[Result]:
+    for job in jobs:
+        assert job.work is not None
+        try:
+            yield job, job.work(campaign), None
+        except StorageAway:
+            raise
+        except (StopwiseError, AssertionError) as error:
+            yield job, None, error
+
+
+def _answer(results: list[Result]) -> None:
+    """Wake up all who wait."""
+    for job, result, refused in results:
+        if job.done.cancelled():
+            continue  # whoever asked has gone
+        if refused is None:
+            job.done.set_result(result)
+        else:
+            job.done.set_exception(refused)

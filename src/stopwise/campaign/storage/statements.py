@@ -6,7 +6,7 @@ takes a tenth of the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,16 +22,16 @@ class Statement:
 
     def __init__(self, clause: Any) -> None:
         self._clause = clause
-        self._made: dict[str, tuple[str, list[str] | None, dict[str, Any]]] = {}
+        self._made: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {}
 
-    def on(self, dialect: Any, values: Mapping[str, Any]) -> tuple[str, Any]:
-        """Its text, and the values as the driver wants them."""
+    def on(self, dialect: Any) -> tuple[str, Callable[..., Any], dict[str, Any]]:
+        """Its text; how the driver wants the values; and those that have a default."""
         if dialect.name not in self._made:
             compiled = self._clause.compile(dialect=dialect)
-            self._made[dialect.name] = (str(compiled), compiled.positiontup, dict(compiled.params))
-        text, places, usual = self._made[dialect.name]
-        filled = {**usual, **values}
-        return text, filled if places is None else [filled[place] for place in places]
+            places = compiled.positiontup
+            wanted = dict if places is None else lambda values: [values[name] for name in places]
+            self._made[dialect.name] = (str(compiled), wanted, dict(compiled.params))
+        return self._made[dialect.name]
 
 
 class Connection:
@@ -42,17 +42,19 @@ class Connection:
 
     def rows(self, statement: Statement, **values: Any) -> list[tuple[Any, ...]]:
         """What a query finds."""
+        text, wanted, usual = statement.on(self._dialect)
         found: list[tuple[Any, ...]]
-        found = self.raw.execute(*statement.on(self._dialect, values)).fetchall()
+        found = self.raw.execute(text, wanted({**usual, **values})).fetchall()
         return found
 
     def write(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
-        """The same change with each of these values."""
-        made = [statement.on(self._dialect, values) for values in rows]
+        """The same change with each of these values, which have no defaults."""
+        text, wanted, _ = statement.on(self._dialect)
+        made = [wanted(values) for values in rows]
         if len(made) == 1:
-            self.raw.execute(*made[0])
+            self.raw.execute(text, made[0])
         elif made:
-            self.raw.cursor().executemany(made[0][0], [values for _, values in made])
+            self.raw.cursor().executemany(text, made)
 
 
 def _here(table: sa.Table) -> Any:
@@ -65,14 +67,26 @@ HEAD_OF = Statement(sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wan
 LOCKED_HEAD_OF = Statement(
     sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted")).with_for_update()
 )
-NAMES = Statement(sa.select(campaigns.c.name).order_by(campaigns.c.id).limit(sa.bindparam("most")))
+NAMES = Statement(
+    sa.select(campaigns.c.name, campaigns.c.last)
+    .order_by(campaigns.c.id)
+    .limit(sa.bindparam("most"))
+)
 STATE_OF = Statement(sa.select(campaigns.c.state).where(campaigns.c.id == sa.bindparam("wanted")))
 SAME_LEASE = sa.and_(leases.c.campaign == events.c.campaign, leases.c.token == events.c.token)
-BY_TOKEN = Statement(
-    sa.select(*FIELDS, leases.c.deadline)
-    .select_from(events.outerjoin(leases, SAME_LEASE))
-    .where(_here(events), events.c.token == sa.bindparam("under"))
-)
+MOST_TOKENS = (1, 8, 64, 512)  # of one query: each number is a statement
+
+
+def _by_tokens(count: int) -> Statement:
+    tokens: list[Any] = [sa.bindparam(f"token_{place}") for place in range(count)]
+    return Statement(
+        sa.select(*FIELDS, leases.c.deadline)
+        .select_from(events.outerjoin(leases, SAME_LEASE))
+        .where(_here(events), events.c.token.in_(tokens))
+    )
+
+
+BY_TOKENS = {count: _by_tokens(count) for count in MOST_TOKENS}
 SINCE = Statement(
     sa.select(*FIELDS)
     .where(_here(events), events.c.number > sa.bindparam("after"))
@@ -81,7 +95,10 @@ SINCE = Statement(
 )
 LEASES_OF = sa.select(leases.c.token, leases.c.arm, leases.c.deadline).where(_here(leases))
 ORDER = (leases.c.deadline, leases.c.token)
-ALL_LEASES = Statement(LEASES_OF.order_by(*ORDER))
+ALL_LEASES = Statement(LEASES_OF.order_by(*ORDER).limit(sa.bindparam("most")))
+IN_FLIGHT = Statement(
+    sa.select(leases.c.arm, sa.func.count()).where(_here(leases)).group_by(leases.c.arm)
+)
 EXPIRED = Statement(LEASES_OF.where(leases.c.deadline < sa.bindparam("now")).order_by(*ORDER))
 ADD_EVENT = Statement(sa.insert(events))
 ADD_LEASE = Statement(sa.insert(leases))

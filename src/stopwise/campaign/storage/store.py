@@ -64,8 +64,12 @@ class Store:
 
     def names(self) -> list[str]:
         """All campaigns, oldest first."""
+        return list(self.last_events())
+
+    def last_events(self) -> dict[str, int]:
+        """All campaigns, oldest first, each with the number of its last event."""
         with self.guarded(), self._begin(reads=True) as connection:
-            return [name for (name,) in connection.rows(NAMES, most=ALL)]
+            return dict(connection.rows(NAMES, most=ALL))
 
     @contextmanager
     def change(self, name: str) -> Iterator[Transaction]:
@@ -114,7 +118,7 @@ class Store:
         rows = connection.rows(query, wanted=name)
         if not rows:
             listed = (
-                ", ".join(repr(known) for (known,) in connection.rows(NAMES, most=20)) or "none yet"
+                ", ".join(repr(row[0]) for row in connection.rows(NAMES, most=20)) or "none yet"
             )
             raise UnknownCampaign(f"no campaign {name!r} in {self.shown}; there are: {listed}.")
         return Head(*rows[0])

@@ -5,8 +5,10 @@ What is added is written together at the end, or before it is read.
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from stopwise.campaign.events import Event
 from stopwise.campaign.storage.statements import (
@@ -14,15 +16,18 @@ from stopwise.campaign.storage.statements import (
     ADD_LEASE,
     ALL,
     ALL_LEASES,
-    BY_TOKEN,
+    BY_TOKENS,
     DROP_LEASE,
     EXPIRED,
     EXTEND_LEASE,
+    IN_FLIGHT,
+    MOST_TOKENS,
     SAVE,
     SINCE,
     STATE_OF,
     Connection,
 )
+from stopwise.core.arrays import Ints
 
 
 class Head(NamedTuple):
@@ -58,7 +63,8 @@ class Transaction:
 
     def __init__(self, connection: Connection, head: Head) -> None:
         self._connection, self.head, self.last = connection, head, head.last
-        self._events: dict[str, dict[str, Event]] = {}  # not written yet, by token and kind
+        self._past: dict[str, Past] = {}  # by token, with what this transaction did
+        self._added: list[Event] = []  # not written yet, like these leases
         self._opened: dict[str, Lease] = {}
         self._closed: set[str] = set()
         self._swept = False
@@ -75,14 +81,33 @@ class Transaction:
         rows = self._connection.rows(SINCE, wanted=self.head.id, after=number, most=most)
         return [_event(row) for row in rows]
 
+    def newest(self, after: int, most: int) -> list[Event]:
+        """The last events after this number."""
+        return self.since(max(after, self.last - most))
+
     def about(self, token: str) -> Past:
         """What is on record about a token."""
-        rows = self._connection.rows(BY_TOKEN, wanted=self.head.id, under=token)
-        found = {row[1]: _event(row) for row in rows}
-        stored = any(row[-1] is not None for row in rows)
-        found.update(self._events.get(token, {}))
-        waiting = token in self._opened or (stored and token not in self._closed)
-        return Past(found, waiting)
+        if token not in self._past:
+            self.read_about([token])
+        return self._past[token]
+
+    def read_about(self, tokens: Sequence[str]) -> None:
+        """What is on record about these tokens, to be asked for one by one."""
+        wanted = [token for token in dict.fromkeys(tokens) if token not in self._past]
+        for first in range(0, len(wanted), MOST_TOKENS[-1]):
+            self._read_some(wanted[first : first + MOST_TOKENS[-1]])
+
+    def _read_some(self, tokens: list[str]) -> None:
+        count = next(most for most in MOST_TOKENS if most >= len(tokens))
+        under = {f"token_{place}": token for place, token in enumerate(tokens)}
+        filled = {f"token_{place}": tokens[0] for place in range(len(tokens), count)}
+        rows = self._connection.rows(BY_TOKENS[count], wanted=self.head.id, **under, **filled)
+        self._past.update({token: Past({}, False) for token in tokens})
+        for row in rows:
+            event = _event(row)
+            events = self._past[event.token].events
+            events[event.kind] = event
+            self._past[event.token] = Past(events, row[-1] is not None)
 
     def add(
         self,
@@ -97,12 +122,16 @@ class Transaction:
         """The next event."""
         self.last += 1
         event = Event(self.last, kind, token, arm, value, time, late, note)
-        self._events.setdefault(token, {})[kind] = event
+        self._added.append(event)
+        if kind == "asked":  # a new token: nothing to read
+            self._past[token] = Past({}, False)
+        self.about(token).events[kind] = event
         return event
 
     def open_lease(self, token: str, arm: int, deadline: float) -> None:
         """A sample is in flight until its deadline."""
         self._opened[token] = Lease(token, arm, deadline)
+        self._past[token] = self.about(token)._replace(waiting=True)
 
     def extend(self, token: str, deadline: float) -> None:
         """Another deadline for a sample in flight."""
@@ -112,21 +141,32 @@ class Transaction:
 
     def close_lease(self, token: str) -> None:
         """The sample is not in flight any more."""
+        self._past[token] = self.about(token)._replace(waiting=False)
         if self._opened.pop(token, None) is None:
             self._closed.add(token)
 
-    def leases(self) -> list[Lease]:
-        """Samples in flight."""
+    def leases(self, most: int) -> list[Lease]:
+        """Samples in flight, those first that will be late."""
+        rows = self._connection.rows(ALL_LEASES, wanted=self.head.id, most=most)
+        return [Lease(*row) for row in rows]
+
+    def in_flight(self, arms: int) -> Ints:
+        """How many samples of each arm are in flight."""
         self._write()
-        return [Lease(*row) for row in self._connection.rows(ALL_LEASES, wanted=self.head.id)]
+        found = np.zeros(arms, dtype=np.int64)
+        for arm, count in self._connection.rows(IN_FLIGHT, wanted=self.head.id):
+            found[arm] = count
+        return found
 
     def expired(self, now: float) -> list[Lease]:
         """Samples whose deadline had passed when this was first asked for; then none."""
         if self._swept:
             return []
         self._swept = True
-        self._write()
-        return [Lease(*row) for row in self._connection.rows(EXPIRED, wanted=self.head.id, now=now)]
+        rows = self._connection.rows(EXPIRED, wanted=self.head.id, now=now)
+        found = [Lease(*row) for row in rows if row[0] not in self._closed]
+        self.read_about([lease.token for lease in found])
+        return found
 
     def save(self, decision: str | None, state: bytes | None) -> None:
         """What the session knows after the last event."""
@@ -138,15 +178,14 @@ class Transaction:
     def _write(self) -> None:
         """What was added."""
         here = self.head.id
-        added = chain.from_iterable(kinds.values() for kinds in self._events.values())
         self._connection.write(
-            ADD_EVENT, ({"campaign": here, **event._asdict()} for event in added)
+            ADD_EVENT, ({"campaign": here, **event._asdict()} for event in self._added)
         )
         self._connection.write(
             ADD_LEASE, ({"campaign": here, **lease._asdict()} for lease in self._opened.values())
         )
         self._connection.write(DROP_LEASE, ({"wanted": here, "under": t} for t in self._closed))
-        self._events, self._opened, self._closed = {}, {}, set()
+        self._added, self._opened, self._closed = [], {}, set()
 
 
 def _event(row: tuple[Any, ...]) -> Event:

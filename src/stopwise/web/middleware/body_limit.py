@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from stopwise.web.middleware.http import parsed, refusal
 
 LARGEST_BODY = 1_000_000
+BODY = "stopwise.body"  # where a scope keeps what was read
 
 
 class BodyLimit:
@@ -23,6 +24,7 @@ class BodyLimit:
             return
         body = await _read(scope, receive)
         if isinstance(body, bytes):
+            scope[BODY] = body
             await self._app(scope, _replayed(body, receive), send)
         else:
             await body(scope, receive, send)

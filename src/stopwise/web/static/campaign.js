@@ -16,8 +16,6 @@ import {
 } from "./panels.js";
 import { RecordPanel } from "./record.js";
 
-const EXPLAINED = 20_000; // events up to which the explanation is asked for unasked
-
 export function campaign(main, { name, fail }) {
   const view = new View(name);
   put(main, view.node);
@@ -41,9 +39,8 @@ export function campaign(main, { name, fail }) {
     page.gap = 1000 * again; // seconds: more than one when many look on
     stream.start(last);
     if (stream.last > last) page.kick(); // the answer was older than the news
-    if (fresh && (last <= EXPLAINED || !view.explained)) words.kick();
+    if (fresh) words.kick();
   };
-  view.askWords = () => words.retry();
   view.changed = () => words.retry();
   const clock = setInterval(() => document.hidden || view.inFlight.tick(), 5000);
   page.kick();
@@ -67,7 +64,7 @@ class View {
     this.hero = new Hero();
     this.start = el("div", { class: "stack", hidden: true });
     this.last = -1;
-    this.words = new WordsPanel(() => this.askWords());
+    this.words = new WordsPanel();
     this.inFlight = new InFlightPanel();
     this.record = new RecordPanel(name);
     this.panels = [
@@ -141,8 +138,6 @@ class View {
 
   async explain(signal) {
     const found = await get(path(this.name, "/explain"), signal, 120_000);
-    this.explained = true;
-    this.words.button.hidden = this.last <= EXPLAINED;
     this.words.update(found);
     this.inFlight.warn(found.warning);
   }

@@ -210,11 +210,10 @@ const change = ({ samples, answer, because }) =>
 
 /** The service's own account, in plain words. */
 export class WordsPanel {
-  constructor(ask) {
+  constructor() {
     this.list = el("ul", { class: "words" });
-    this.button = el("button", { type: "button", class: "plain", hidden: true, onclick: ask }, "Explain now");
     this.wait = hint("Being put into words…");
-    this.node = card("In plain words", this.wait, this.list, this.button);
+    this.node = card("In plain words", this.wait, this.list);
   }
 
   update(found) {
