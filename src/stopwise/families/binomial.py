@@ -13,6 +13,7 @@ from stopwise.families import verbs
 from stopwise.families.bernoulli import (
     binary_divergence,
     binary_tilt,
+    coin_bet,
     coin_divergence,
     survive_rounding,
 )
@@ -69,3 +70,15 @@ def _draw(family: Binomial, mean: float, rng: Rng) -> float:
 @verbs.regret.register(Binomial)
 def _regret(family: Binomial, count: float, mean: float, center: float, spread: float) -> float:
     return beta_regret(count * mean, count * (family.trials - mean))
+
+
+verbs.gaps.register(Binomial)(lambda family: (3.0, 2.0, 28))
+
+
+@verbs.bet.register(Binomial)
+def _bet(
+    family: Binomial, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    n = 1.0 * family.trials
+    value, slope = coin_bet(count * mean, count * n, c / n, side * gap)
+    return value, slope / n

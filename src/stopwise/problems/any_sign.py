@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import divergence_from, project_bound
+from stopwise.cells.shape import Shape, bound_shape
 from stopwise.core.arrays import Floats
 from stopwise.core.checks import finite, whole
 from stopwise.core.data import Data
@@ -69,12 +70,18 @@ def _tie(problem: AnySign, means: Floats) -> tuple[str, str]:
 verbs.cell_count.register(AnySign)(lambda problem, code: 1)
 
 
+@verbs.shape.register(AnySign)
+def _shape(problem: AnySign, code: Code, cell: int) -> Shape:
+    side = 1.0 if code[0] % 2 == 0 else -1.0  # the alternative to "low" is "high"
+    return bound_shape(code[0] // 2, side, problem.threshold)
+
+
 @verbs.project.register(AnySign)
 def _project(
     problem: AnySign, family: Any, data: Data, code: Code, cell: int, closest: Floats
 ) -> float:
-    side = 1.0 if code[0] % 2 == 0 else -1.0  # the alternative to "low" is "high"
-    return project_bound(family, data, code[0] // 2, side, problem.threshold, closest)
+    _, arm, _, side, limit = verbs.shape(problem, code, cell)
+    return project_bound(family, data, arm, side, limit, closest)
 
 
 verbs.add_hessian.register(AnySign)(verbs.no_hessian)

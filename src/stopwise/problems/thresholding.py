@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import arm_cost, project_bound, total_divergence
+from stopwise.cells.shape import Shape, bound_shape
 from stopwise.core.arrays import Floats, Ints, assign, total
 from stopwise.core.checks import finite, whole
 from stopwise.core.data import Data
@@ -93,6 +94,11 @@ def _tie(problem: Thresholding, means: Floats) -> tuple[str, str]:
 
 
 verbs.cell_count.register(Thresholding)(lambda problem, code: problem.arms)
+
+
+@verbs.shape.register(Thresholding)
+def _shape(problem: Thresholding, code: Code, cell: int) -> Shape:
+    return bound_shape(cell, away(code, cell), problem.threshold)
 
 
 @verbs.project.register(Thresholding)
