@@ -9,7 +9,7 @@ from stopwise.cells.half_space import only_arm
 from stopwise.core.arrays import Floats
 from stopwise.core.verbs import jitable
 
-BOUND, GAP, SIDE, OTHER = range(4)
+BOUND, GAP, SIDE, ANY = range(4)
 
 
 class Shape(NamedTuple):
@@ -43,7 +43,7 @@ def side_shape(side: float, limit: float) -> Shape:
 @jitable
 def other_shape() -> Shape:
     """Anything else."""
-    return Shape(OTHER, 0, 0, 1.0, 0.0)
+    return Shape(ANY, 0, 0, 1.0, 0.0)
 
 
 @jitable

@@ -74,6 +74,8 @@ def _wide_regret(family: Gamma, count: float, mean: float) -> float:
 @jitable
 def scale_bet(count: float, mean: float, c: float, u: float) -> tuple[float, float]:
     """Exponential rewards: the rate e^-u/c against 1/c."""
+    if not mean > 0.0:
+        return -count * u, 0.0
     less, ratio = -math.expm1(-u), mean / c
     return count * (less * ratio - u), -count * less * ratio / c
 

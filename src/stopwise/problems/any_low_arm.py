@@ -94,6 +94,9 @@ def _shape(problem: AnyLowArm, code: Code, cell: int) -> Shape:
     return bound_shape(arm, side, problem.threshold)
 
 
+verbs.simple.register(AnyLowArm)(lambda problem: True)
+
+
 @verbs.project.register(AnyLowArm)
 def _project(
     problem: AnyLowArm, family: Any, data: Data, code: Code, cell: int, closest: Floats

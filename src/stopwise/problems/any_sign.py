@@ -76,6 +76,9 @@ def _shape(problem: AnySign, code: Code, cell: int) -> Shape:
     return bound_shape(code[0] // 2, side, problem.threshold)
 
 
+verbs.simple.register(AnySign)(lambda problem: True)
+
+
 @verbs.project.register(AnySign)
 def _project(
     problem: AnySign, family: Any, data: Data, code: Code, cell: int, closest: Floats

@@ -108,6 +108,9 @@ def _shape(problem: MinimumThreshold, code: Code, cell: int) -> Shape:
     return side_shape(1.0, problem.threshold + problem.epsilon)
 
 
+verbs.simple.register(MinimumThreshold)(lambda problem: True)
+
+
 @verbs.project.register(MinimumThreshold)
 def _project(
     problem: MinimumThreshold, family: Any, data: Data, code: Code, cell: int, closest: Floats

@@ -112,7 +112,7 @@ def best_evidence(
 def judged(
     judge: Any, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
 ) -> float:
-    """What a stopping rule's tally has against one cell, or any number below ``enough`` that it is under."""
+    """What a stopping rule's tally has against a cell; below ``enough`` an upper bound will do."""
     raise MissingVerb("judged", judge)
 
 
@@ -120,7 +120,7 @@ def judged(
 def weakest_cell(
     problem: Any, family: Any, data: Data, sketch: Any, code: Code, judge: Any, enough: float
 ) -> float:
-    """The least that is judged of the cells of an answer's alternative; one below ``enough`` settles it."""
+    """The least that is judged of an answer's cells, up to the first below ``enough``."""
     least = math.inf
     for cell in range(cell_count(problem, code)):
         value = judged(judge, problem, family, data, code, cell, enough)

@@ -101,6 +101,9 @@ def _shape(problem: Thresholding, code: Code, cell: int) -> Shape:
     return bound_shape(cell, away(code, cell), problem.threshold)
 
 
+verbs.simple.register(Thresholding)(lambda problem: True)
+
+
 @verbs.project.register(Thresholding)
 def _project(
     problem: Thresholding, family: Any, data: Data, code: Code, cell: int, closest: Floats

@@ -138,6 +138,12 @@ def shape(problem: Any, code: Code, cell: int) -> Shape:
     return other_shape()
 
 
+@verb
+def simple(problem: Any) -> bool:
+    """Whether no cell has another shape than those of cells/shape.py: less to compile."""
+    return False
+
+
 @verb(on=2, allocates=True)
 def project(problem: Any, family: Any, data: Data, code: Code, cell: int, closest: Floats) -> float:
     """Write the closest model of one cell into ``closest`` and return its cost."""

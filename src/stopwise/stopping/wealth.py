@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.gap import meeting_point
-from stopwise.cells.shape import BOUND, GAP, SIDE, Shape
+from stopwise.cells.shape import ANY, GAP, SIDE, Shape
 from stopwise.core.arrays import Floats, Ints, assign
 from stopwise.core.data import Data, State
 from stopwise.core.errors import NotDefined
@@ -31,7 +31,16 @@ from stopwise.families.verbs import (
     wide_regret,
 )
 from stopwise.problems.rounds import best_evidence, judged, weakest_cell
-from stopwise.problems.verbs import Code, code_size, parts, project, rank, shape, union_bound
+from stopwise.problems.verbs import (
+    Code,
+    code_size,
+    parts,
+    project,
+    rank,
+    shape,
+    simple,
+    union_bound,
+)
 from stopwise.stopping import verbs
 from stopwise.stopping.likelihood import largest_sum
 
@@ -64,6 +73,12 @@ class Purse(NamedTuple):
     answer: Ints  # in whose alternative the weak cell is
 
 
+class SimplePurse(Purse):
+    """That of problems and families where bets on one arm or two are all there is."""
+
+    __slots__ = ()
+
+
 RANK, KEEPS, ARM, OTHER = range(4)  # marks
 # of the weak cell: its wealth and c (for each arm) when it was seen, with the arms' data then
 BELIEVED, PLACE, OTHER_PLACE, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN, SIDE_UP = range(8)
@@ -71,16 +86,17 @@ NOBODY = -1
 
 
 @verbs.tally.register(Wealth)
-def _tally(rule: Wealth, problem: Any, family: Any) -> Purse:
+def _tally(rule: Wealth, problem: Any, family: Any) -> Any:
     largest, ratio, count = gaps(family)
     places = np.arange(count)
-    weights = 1.0 / np.maximum(places - FLAT + 1.0, 1.0) ** 1.5
+    weights = 1.0 / np.maximum(places - FLAT + 1.0, 1.0)
     weights /= max(weights.sum(), 1.0)
     near = ALIKE ** np.abs(places[:, None] - places)
     total = np.sqrt(weights) @ near @ np.sqrt(weights)
     code, arms = np.zeros(code_size(problem), dtype=np.int64), problem.arms
     alone = not parts(problem, family, code)
-    return Purse(
+    kind: Any = SimplePurse if count and simple(problem) else Purse
+    return kind(
         largest / ratio**places,
         weights,
         np.sqrt(weights / total) if count else weights,
@@ -138,27 +154,42 @@ def _evidence(rule: Wealth, problem: Any, family: Any, state: State, code: Code)
 # ------------------------------------------------------------------------------------ one cell
 
 
+@judged.register(SimplePurse)
+def _judged_simple(
+    purse: Any, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
+) -> float:
+    value = simple_wealth(family, data, shape(problem, code, cell), purse, enough)
+    return value if not value <= 0.0 else 0.0  # evidence is not negative
+
+
 @judged.register(Purse)
 def _judged(
-    purse: Purse, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
+    purse: Any, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
 ) -> float:
-    """The wealth against a cell, as evidence: not below 0."""
     what = shape(problem, code, cell)
-    purse.marks[ARM] = NOBODY
-    if purse.gaps.size == 0 or not (what.kind == BOUND or what.kind == GAP or what.kind == SIDE):
+    if what.kind == ANY or purse.gaps.size == 0:
+        purse.marks[ARM] = NOBODY
         value = other_wealth(family, problem, data, code, cell, purse, enough)
-    elif what.kind == GAP:
-        value = gap_wealth(family, data, what, purse, enough)
-    elif what.kind == BOUND:
-        value = arm_wealth(family, data, what.arm, -what.side, what.limit, purse)
-        _keep(data, what, value, what.limit, what.limit, purse)
     else:
-        value = side_wealth(family, data, what, purse)
+        value = simple_wealth(family, data, what, purse, enough)
     return value if not value <= 0.0 else 0.0
 
 
 @jitable
-def arm_wealth(family: Any, data: Data, arm: int, side: float, limit: float, purse: Purse) -> float:
+def simple_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) -> float:
+    """The log wealth against a cell that bounds one arm, compares two, or has all on one side."""
+    purse.marks[ARM] = NOBODY
+    if what.kind == GAP:
+        return gap_wealth(family, data, what, purse, enough)
+    if what.kind == SIDE:
+        return side_wealth(family, data, what, purse)
+    value = arm_wealth(family, data, what.arm, -what.side, what.limit, purse)
+    _keep(data, what, value, what.limit, what.limit, purse)
+    return value
+
+
+@jitable
+def arm_wealth(family: Any, data: Data, arm: int, side: float, limit: float, purse: Any) -> float:
     """log sum_q a_q w(limit; g_q): the arm is above (+1) or below the limit."""
     top = _bets(of_arm(family, arm), data, arm, side, limit, purse.gaps, purse.above)
     made = 0.0
@@ -181,7 +212,7 @@ def _bets(
 
 
 @jitable
-def side_wealth(family: Any, data: Data, what: Shape, purse: Purse) -> float:
+def side_wealth(family: Any, data: Data, what: Shape, purse: Any) -> float:
     """log of (1/2)(1/K) sum_k W_k + (1/2) prod_k (1 - 1/K + W_k/K)."""
     size = data.means.size
     share = 1.0 / size
@@ -206,7 +237,7 @@ def log_add(x: float, y: float) -> float:
 
 
 @jitable
-def gap_wealth(family: Any, data: Data, what: Shape, purse: Purse, enough: float) -> float:
+def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) -> float:
     """The least log M(c), or log M at a c where it is below ``enough``.
 
     log M is convex in a variable that rises or falls in c: its slope in c changes sign once.
@@ -218,7 +249,7 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Purse, enough: float
     left, right = low, high - margin
     first, last = max(data.means[other] - margin, low), min(data.means[arm], right)
     bend = _stiffness(family, data, what, 0.5 * (first + last))
-    c, step = meeting_point(family, data, arm, other, margin), last - first
+    c, step = meeting_point(family, data, arm, other, margin), last - first + margin
     value, slope = log_pair(family, data, what, c, purse)
     for turn in range(200):
         if slope < 0.0:
@@ -245,8 +276,9 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Purse, enough: float
 def _stiffness(family: Any, data: Data, what: Shape, c: float) -> float:
     """About how much the slope of log M grows with c."""
     arm, other = what.arm, what.other
-    stiff = data.counts[arm] / variance(of_arm(family, arm), c)
-    return stiff + data.counts[other] / variance(of_arm(family, other), c + what.limit)
+    spread = variance(of_arm(family, arm), c)
+    spread = max(spread, variance(of_arm(family, other), c + what.limit))
+    return (data.counts[arm] + data.counts[other]) / spread
 
 
 @jitable
@@ -258,7 +290,7 @@ def between(left: float, right: float, c: float, step: float) -> float:
 
 
 @jitable
-def log_pair(family: Any, data: Data, what: Shape, c: float, purse: Purse) -> tuple[float, float]:
+def log_pair(family: Any, data: Data, what: Shape, c: float, purse: Any) -> tuple[float, float]:
     """log M(c) and its slope, M(c) = sum_qr p_qr w+(c; g_q) w-(c + margin; g_r) + bets on one arm.
 
     The sum over r of ALIKE^|q - r| times a term is two running sums, over r <= q and r > q.
@@ -292,7 +324,7 @@ def log_pair(family: Any, data: Data, what: Shape, c: float, purse: Purse) -> tu
 
 @verb
 def other_wealth(
-    family: Any, problem: Any, data: Data, code: Code, cell: int, purse: Purse, enough: float
+    family: Any, problem: Any, data: Data, code: Code, cell: int, purse: Any, enough: float
 ) -> float:
     """D(N, mu-hat, cell) less what mixtures lose: the ``rank`` largest."""
     size = data.means.size
@@ -307,7 +339,7 @@ def other_wealth(
 
 @other_wealth.register(Quadratic)
 def _shrunken_wealth(
-    family: Any, problem: Any, data: Data, code: Code, cell: int, purse: Purse, enough: float
+    family: Any, problem: Any, data: Data, code: Code, cell: int, purse: Any, enough: float
 ) -> float:
     """log sum_q a_q exp(D(N^2/(N + kappa_q), mu-hat, cell) - (1/2) sum log(1 + N/kappa_q)).
 
@@ -350,7 +382,7 @@ def _shrink(counts: Floats, gap: float, shrunken: Floats, lost: Floats) -> float
 
 
 @jitable
-def _keep(data: Data, what: Shape, value: float, c: float, other_c: float, purse: Purse) -> None:
+def _keep(data: Data, what: Shape, value: float, c: float, other_c: float, purse: Any) -> None:
     """log M(c), or a bound's log wealth; not where c is beyond the mean, see docs/thresholds.md."""
     weak, arm, other = purse.weak, what.arm, what.other
     up = what.kind == GAP or what.side < 0.0  # the bet is that the arm is above
@@ -364,7 +396,7 @@ def _keep(data: Data, what: Shape, value: float, c: float, other_c: float, purse
 
 
 @jitable
-def still_weak(family: Any, data: Data, code: Code, purse: Purse) -> float:
+def still_weak(family: Any, data: Data, code: Code, purse: Any) -> float:
     """A bound on the weak cell's wealth now, infinite if it is not of this answer's alternative.
 
     The wealth at a fixed c grows at most by n d(x, c) for n samples of mean x, on the side of the bet.

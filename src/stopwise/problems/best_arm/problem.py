@@ -98,6 +98,9 @@ def _shape(problem: BestArm, code: Code, cell: int) -> Shape:
     return gap_shape(code[0], rival(code, cell), problem.epsilon)
 
 
+verbs.simple.register(BestArm)(lambda problem: True)
+
+
 @verbs.project.register(BestArm)
 def _project(
     problem: BestArm, family: Any, data: Data, code: Code, cell: int, closest: Floats
