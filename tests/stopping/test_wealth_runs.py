@@ -191,7 +191,7 @@ def check_errors(
         max_rounds=rounds,
         workers=1,
     )
-    errors = sum(answer in wrong for answer in found.answers[0] if answer is not None)
+    errors = sum(answer in wrong for answer in found.answers if answer is not None)
     assert errors <= most(runs, delta), (name, errors / runs)
     return errors / runs
 

@@ -112,7 +112,8 @@ def _tally(rule: Wealth, problem: Any, family: Any) -> Any:
 @verbs.level.register(Wealth)
 def _level(rule: Wealth, problem: Any, family: Any, delta: float) -> float:
     kind = type(of_arm(family, 0))
-    if not (registered(regret, kind) or registered(wide_regret, kind)):
+    known = issubclass(kind, Quadratic) or registered(regret, kind) or registered(wide_regret, kind)
+    if not known:
         raise NotDefined(
             f"Wealth with {family!r}: neither bets nor a mixture are known for this family. Use "
             "MixtureMartingale(), or register stopwise.families.verbs.regret for it."
