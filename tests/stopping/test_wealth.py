@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,12 +13,15 @@ from scipy.special import logsumexp
 
 import stopwise as sw
 from naive_wealth import grid, least, log_arm, log_bet, log_pair
+from stopwise.cells.bound import total_divergence
 from stopwise.core.data import Data
+from stopwise.engine.design import default_stopping
 from stopwise.engine.step import begin, observe
-from stopwise.families.verbs import bet, interval, of_arm, wide_regret
+from stopwise.families.verbs import bet, divergence, interval, of_arm, wide_regret
+from stopwise.problems import verbs as problem_verbs
 from stopwise.problems.rounds import judged
 from stopwise.problems.verbs import cell_count, decode, encode, project, rank
-from stopwise.stopping.verbs import tally, weigh
+from stopwise.stopping.verbs import level, proven, tally, weigh
 
 FAMILIES = (
     (sw.Gaussian(), 0.0, 1.0),
@@ -223,6 +226,93 @@ def test_a_product_has_the_cells_of_its_parts() -> None:
         found += [wealth(problem, mine, data, code, k) for k in range(cell_count(problem, code))]
     assert margin == pytest.approx(min(found), rel=1e-12)
     assert margin > 1.0
+
+
+class _Both(NamedTuple):
+    arms: int
+
+
+class Both(_Both, sw.Problem, listed=False):
+    """Of somebody else's: are all means positive? Nothing is registered that could be left out."""
+
+
+@problem_verbs.project.register(Both)
+def _project(problem: Both, family: Any, data: Data, code: Any, cell: int, closest: Any) -> float:
+    closest[:] = data.means
+    if code[0] == 1:  # "no" is wrong where all are
+        closest[:] = np.maximum(data.means, 1.0)
+    else:
+        closest[cell] = min(data.means[cell], 1.0)
+    return float(total_divergence(family, data, closest))
+
+
+problem_verbs.answers.register(Both)(lambda problem: iter(("yes", "no")))
+problem_verbs.correct_answers.register(Both)(lambda problem, means: iter(("yes",)))
+problem_verbs.cell_count.register(Both)(lambda problem, code: 1 if code[0] else problem.arms)
+problem_verbs.rank.register(Both)(lambda problem: problem.arms)
+problem_verbs.union_bound.register(Both)(lambda problem: 1)
+
+
+@pytest.mark.parametrize("setting", FAMILIES, **names)
+def test_a_problem_of_ones_own(setting: Any) -> None:
+    """It pays for ``rank`` arms in every cell: a mixture's bound, or shrunken counts."""
+    family, data = setting[0], Data(np.array([40.0, 60.0]), np.array([1.5, 1.8]))
+    if isinstance(family, sw.Bernoulli):
+        return  # 1 is no mean of it
+    problem, code = Both(2), np.array([0])
+    assert default_stopping(family) == sw.Wealth()
+    assert level(sw.Wealth(), problem, family, 0.1) == pytest.approx(math.log(10))
+    assert proven(sw.Wealth(), problem, family)
+    for cell in range(2):
+        cost = float(data.counts[cell] * divergence(family, data.means[cell], 1.0))
+        if isinstance(family, sw.Gaussian):
+            terms = []
+            for kappa in 8.0 ** np.arange(-1, 7):
+                lost = 0.5 * np.sum(np.log1p(data.counts / kappa))
+                terms.append(cost * data.counts[cell] / (data.counts[cell] + kappa) - lost)
+            expected = logsumexp(terms) - math.log(8)
+        else:
+            lost = [wide_regret(family, n, x) for n, x in zip(*data, strict=True)]
+            expected = cost - sum(lost)
+        found = wealth(problem, family, data, code, cell)
+        assert found == pytest.approx(max(expected, 0.0), rel=1e-9, abs=1e-9)
+    state = begin((problem, family, sw.Uniform(), sw.Wealth()))
+    state.data.counts[:], state.data.means[:] = data
+    margin = weigh(sw.Wealth(), problem, family, state, 100, -math.inf)
+    assert margin == pytest.approx(min(wealth(problem, family, data, code, k) for k in range(2)))
+
+
+class _Bare(NamedTuple):
+    pass
+
+
+class Bare(_Bare, sw.Family, listed=False):
+    """A family of which only a divergence is known."""
+
+
+def test_a_family_without_bets_and_mixtures() -> None:
+    """The usual rule is one that works; Wealth says which."""
+    assert default_stopping(Bare()) == sw.MixtureMartingale()
+    with pytest.raises(sw.NotDefined, match="MixtureMartingale"):
+        level(sw.Wealth(), sw.BestArm(2), Bare(), 0.1)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e5])
+def test_wide_mixtures_are_mixtures(scale: float) -> None:
+    """Their density of one sample integrates to 1 at most, at any scale of the data."""
+    for family, law in (
+        (sw.Exponential(), lambda x: 1 / (math.e * x)),
+        (sw.InverseGaussian(2.0), lambda x: math.sqrt(2.0 / (2 * math.pi * x**3))),
+    ):
+
+        def made(z: float, family: Any = family, law: Any = law) -> float:
+            x = math.exp(z)
+            return x * law(x) * math.exp(-wide_regret(family, 1.0, x))
+
+        ends = (-60.0, -20.0, -5.0, 0.0, 5.0, 20.0, 60.0)
+        total = sum(integrate.quad(made, a, b, limit=200)[0] for a, b in itertools.pairwise(ends))
+        assert 0.9 < total <= 1.0 + 1e-6
+        assert wide_regret(family, 100.0, scale) < 12.0
 
 
 # ------------------------------------------------------------------------------------- martingales
