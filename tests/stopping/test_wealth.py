@@ -215,7 +215,7 @@ def test_a_product_has_the_cells_of_its_parts() -> None:
     state = begin(setting)
     means = np.array([0.0, -1.0, 1.0, 1.5])
     for rounds in range(1, 241):
-        arm = (rounds * rounds // 3) % 4
+        arm = int(rng.integers(4))
         observe(setting, state, rounds, 20, arm, rng.normal(means[arm], 1.0))
     margin = weigh(sw.Wealth(), sw.Product(parts), family, state, 240, -math.inf)
     assert decode(sw.Product(parts), state.answer) == (0, (0,))

@@ -22,8 +22,8 @@ from stopwise.core.verbs import jitable
 from stopwise.engine.design import generator, prepare
 from stopwise.engine.step import begin, choose, observe
 from stopwise.families.verbs import draw, of_arm
+from stopwise.stopping.bets import arm_wealth, log_pair
 from stopwise.stopping.verbs import tally, weigh
-from stopwise.stopping.wealth import arm_wealth, log_pair
 
 FALSE_ALARM = 1e-6
 ALPHAS = (0.2, 0.1, 0.05)

@@ -7,6 +7,7 @@ import math
 from stopwise.core.values import Empty, Family
 from stopwise.core.verbs import jitable
 from stopwise.families import verbs
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
@@ -83,13 +84,6 @@ verbs.draw.register(Bernoulli)(lambda family, mean, rng: 1.0 if rng.random() < m
 @verbs.regret.register(Bernoulli)
 def _regret(family: Bernoulli, count: float, mean: float, center: float, spread: float) -> float:
     return beta_regret(count * mean, count * (1.0 - mean))
-
-
-@jitable
-def coin_bet(heads: float, tosses: float, p: float, u: float) -> tuple[float, float]:
-    """log of e^(u heads)/(1 + p(e^u - 1))^tosses: the odds e^u times those of p; and its slope in p."""
-    more = math.expm1(u)
-    return u * heads - tosses * math.log1p(p * more), -tosses * more / (1.0 + p * more)
 
 
 verbs.gaps.register(Bernoulli)(lambda family: (3.0, 2.0, 19))

@@ -13,10 +13,10 @@ from stopwise.families import verbs
 from stopwise.families.bernoulli import (
     binary_divergence,
     binary_tilt,
-    coin_bet,
     coin_divergence,
     survive_rounding,
 )
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 

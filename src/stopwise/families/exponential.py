@@ -6,7 +6,8 @@ import math
 
 from stopwise.core.values import Empty, Family
 from stopwise.families import verbs
-from stopwise.families.gamma import scale_bet, scale_divergence
+from stopwise.families.bets import scale_bet
+from stopwise.families.gamma import scale_divergence
 from stopwise.families.mixtures import gamma_regret, over_spreads
 
 

@@ -11,6 +11,7 @@ from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
 from stopwise.core.verbs import jitable
 from stopwise.families import verbs
+from stopwise.families.bets import scale_bet
 from stopwise.families.mixtures import gamma_regret, over_spreads
 
 
@@ -69,15 +70,6 @@ def _regret(family: Gamma, count: float, mean: float, center: float, spread: flo
 @verbs.wide_regret.register(Gamma)
 def _wide_regret(family: Gamma, count: float, mean: float) -> float:
     return over_spreads(family, count, mean)
-
-
-@jitable
-def scale_bet(count: float, mean: float, c: float, u: float) -> tuple[float, float]:
-    """Exponential rewards: the rate e^-u/c against 1/c."""
-    if not mean > 0.0:
-        return -count * u, 0.0
-    less, ratio = -math.expm1(-u), mean / c
-    return count * (less * ratio - u), -count * less * ratio / c
 
 
 verbs.gaps.register(Gamma)(lambda family: (3.0, 2.0, 19))

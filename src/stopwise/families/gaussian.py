@@ -13,7 +13,7 @@ from stopwise.core.checks import positive, vector
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBERS, POSITIVE, Option
 from stopwise.families import verbs
-from stopwise.families.mixtures import half_normal
+from stopwise.families.bets import half_normal
 from stopwise.families.verbs import OneVariance, Quadratic
 
 

@@ -6,7 +6,7 @@ import math
 
 from stopwise.core.values import Empty, Family
 from stopwise.families import verbs
-from stopwise.families.bernoulli import coin_bet
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 

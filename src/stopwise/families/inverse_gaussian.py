@@ -10,7 +10,8 @@ from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
 from stopwise.families import verbs
-from stopwise.families.mixtures import SPREADS, add_mixture, half_normal, mean_regret
+from stopwise.families.bets import half_normal
+from stopwise.families.mixtures import SPREADS, add_mixture, mean_regret
 
 
 class _InverseGaussian(NamedTuple):

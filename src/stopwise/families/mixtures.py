@@ -89,17 +89,3 @@ def add_mixture(least: float, made: float, lost: float) -> tuple[float, float]:
 def mean_regret(least: float, made: float) -> float:
     """What the mean of all of them loses."""
     return least - math.log(made / (2 * SPREADS + 1)) if made > 0.0 else math.inf
-
-
-@jitable
-def half_normal(x: float) -> tuple[float, float]:
-    """x^2/2 + log 2 Phi(x), what a half-normal prior makes of a z-score; and its derivative."""
-    y = -x * math.sqrt(0.5)
-    if y < -20.0:  # Phi is 1
-        return 0.5 * x * x + LOG_2, x
-    if y < 25.0:
-        scaled = math.exp(y * y) * math.erfc(y)
-    else:  # both factors leave the range of floats: four terms of the series
-        z = 0.5 / (y * y)
-        scaled = (1.0 - z * (1.0 - z * (3.0 - 15.0 * z))) / (y * math.sqrt(math.pi))
-    return math.log(scaled), x + math.sqrt(2.0 / math.pi) / scaled

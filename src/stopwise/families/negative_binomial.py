@@ -10,7 +10,7 @@ from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
 from stopwise.families import verbs
-from stopwise.families.bernoulli import coin_bet
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
