@@ -74,12 +74,13 @@ def moved(family: Any, side: int, c: float, gap: float) -> float:
 def grid(family: Any) -> tuple[Any, Any]:
     """The gaps and their weights."""
     if isinstance(family, sw.Gaussian):
-        return 8.0 ** -((np.arange(8) - 1) / 2), np.full(8, 1 / 8)
+        weights = np.array([1, 1, 1, 1, 1, 1, 2**-1.5, 3**-1.5])
+        return 8.0 ** -((np.arange(8) - 1) / 2), weights / weights.sum()
     long = (sw.Poisson, sw.Binomial, sw.NegativeBinomial)
     count, largest = (28 if isinstance(family, long) else 19), 3.0
     if isinstance(family, sw.InverseGaussian):
         count, largest = 24, 96.0
-    weights = np.array([1.0 if q <= 9 else 1 / (q - 8) for q in range(count)])
+    weights = np.array([max(q - count // 2 + 1, 1) ** -1.5 for q in range(count)])
     return largest * 0.5 ** np.arange(count), weights / weights.sum()
 
 

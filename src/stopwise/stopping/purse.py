@@ -14,7 +14,6 @@ from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence, gaps, of_arm
 from stopwise.problems.verbs import Code, code_size, parts, rank, simple
 
-FLAT = 9  # the weights of gaps are equal up to this one, then fall
 ALIKE = 0.6  # by what the weight of two gaps falls for each step between them
 
 
@@ -50,7 +49,8 @@ def new_purse(problem: Any, family: Any) -> Any:
     """An empty one."""
     largest, ratio, count = gaps(family)
     places = np.arange(count)
-    weights = 1.0 / np.maximum(places - FLAT + 1.0, 1.0)
+    # the first half alike, and six at least; then falling
+    weights = np.maximum(places - max(count // 2, 5) + 1.0, 1.0) ** -1.5
     weights /= max(weights.sum(), 1.0)
     near = ALIKE ** np.abs(places[:, None] - places)
     total = np.sqrt(weights) @ near @ np.sqrt(weights)
