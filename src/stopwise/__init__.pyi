@@ -97,6 +97,7 @@ from stopwise.stopping.thresholds import (
     MixtureMartingale as MixtureMartingale,
     Stylized as Stylized,
 )
+from stopwise.stopping.wealth import Wealth as Wealth
 from stopwise.studies.forecast import Forecast as Forecast
 from stopwise.studies.planning import plan as plan
 from stopwise.studies.results import Results as Results, Summary as Summary

@@ -72,7 +72,7 @@ name = "D-tracking"
 kind = "uniform"            # a yardstick; fixed-weights and oracle-weights are others
 
 [[stopping]]
-kind = "mixture"            # proven, and the sharpest; mixture-martingale, conservative, stylized
+kind = "wealth"             # proven, and the sharpest; mixture, conservative, stylized are others
 """
 
 

@@ -7,6 +7,7 @@ import math
 from stopwise.core.values import Empty, Family
 from stopwise.core.verbs import jitable
 from stopwise.families import verbs
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
@@ -77,3 +78,13 @@ verbs.draw.register(Bernoulli)(lambda family, mean, rng: 1.0 if rng.random() < m
 @verbs.regret.register(Bernoulli)
 def _regret(family: Bernoulli, count: float, mean: float, center: float, spread: float) -> float:
     return beta_regret(count * mean, count * (1.0 - mean))
+
+
+verbs.gaps.register(Bernoulli)(lambda family: (3.0, 2.0, 19))
+
+
+@verbs.bet.register(Bernoulli)
+def _bet(
+    family: Bernoulli, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    return coin_bet(count * mean, count, c, side * gap)

@@ -10,6 +10,7 @@ from stopwise.core.checks import whole
 from stopwise.core.options import COUNT, Option
 from stopwise.core.values import Family
 from stopwise.families import bernoulli, verbs
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
@@ -61,3 +62,15 @@ def _draw(family: Binomial, mean: float, rng: Rng) -> float:
 @verbs.regret.register(Binomial)
 def _regret(family: Binomial, count: float, mean: float, center: float, spread: float) -> float:
     return beta_regret(count * mean, count * (family.trials - mean))
+
+
+verbs.gaps.register(Binomial)(lambda family: (3.0, 2.0, 28))
+
+
+@verbs.bet.register(Binomial)
+def _bet(
+    family: Binomial, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    n = 1.0 * family.trials
+    value, slope = coin_bet(count * mean, count * n, c / n, side * gap)
+    return value, slope / n

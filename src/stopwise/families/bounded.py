@@ -11,6 +11,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBER, Option
 from stopwise.core.values import Family
 from stopwise.families import bernoulli, verbs
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
@@ -85,3 +86,16 @@ def _regret(family: Bounded, count: float, mean: float, center: float, spread: f
 @verbs.bound_remark.register(Bounded)
 def _bound_remark(family: Bounded) -> str:
     return "if the rewards lie at the ends of the interval, else fewer may do"
+
+
+verbs.gaps.register(Bounded)(lambda family: (3.0, 2.0, 19))
+
+
+@verbs.bet.register(Bounded)
+def _bet(
+    family: Bounded, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    low, width = family.low, family.high - family.low
+    heads = count * ((mean - low) / width)
+    value, slope = coin_bet(heads, count, (c - low) / width, side * gap)
+    return value, slope / width

@@ -6,8 +6,9 @@ import math
 
 from stopwise.core.values import Empty, Family
 from stopwise.families import verbs
+from stopwise.families.bets import scale_bet
 from stopwise.families.gamma import scale_divergence
-from stopwise.families.mixtures import gamma_regret
+from stopwise.families.mixtures import gamma_regret, over_spreads
 
 
 class Exponential(Empty, Family):
@@ -29,3 +30,18 @@ verbs.draw.register(Exponential)(lambda family, mean, rng: mean * rng.standard_e
 @verbs.regret.register(Exponential)
 def _regret(family: Exponential, count: float, mean: float, center: float, spread: float) -> float:
     return gamma_regret(count, count * mean, 0.5 * spread)
+
+
+@verbs.wide_regret.register(Exponential)
+def _wide_regret(family: Exponential, count: float, mean: float) -> float:
+    return over_spreads(family, count, mean)
+
+
+verbs.gaps.register(Exponential)(lambda family: (3.0, 2.0, 19))
+
+
+@verbs.bet.register(Exponential)
+def _bet(
+    family: Exponential, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    return scale_bet(count, mean, c, side * gap)

@@ -11,7 +11,8 @@ from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
 from stopwise.core.verbs import jitable
 from stopwise.families import verbs
-from stopwise.families.mixtures import gamma_regret
+from stopwise.families.bets import scale_bet
+from stopwise.families.mixtures import gamma_regret, over_spreads
 
 
 class _Gamma(NamedTuple):
@@ -58,3 +59,18 @@ def _draw(family: Gamma, mean: float, rng: Rng) -> float:
 def _regret(family: Gamma, count: float, mean: float, center: float, spread: float) -> float:
     # rate = shape/mean
     return gamma_regret(count * family.shape, count * mean, 0.5 * spread / family.shape)
+
+
+@verbs.wide_regret.register(Gamma)
+def _wide_regret(family: Gamma, count: float, mean: float) -> float:
+    return over_spreads(family, count, mean)
+
+
+verbs.gaps.register(Gamma)(lambda family: (3.0, 2.0, 19))
+
+
+@verbs.bet.register(Gamma)
+def _bet(
+    family: Gamma, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    return scale_bet(count * family.shape, mean, c, side * gap / math.sqrt(family.shape))

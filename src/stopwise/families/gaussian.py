@@ -13,6 +13,7 @@ from stopwise.core.checks import positive, vector
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBERS, POSITIVE, Option
 from stopwise.families import verbs
+from stopwise.families.bets import half_normal
 from stopwise.families.verbs import OneVariance, Quadratic
 
 
@@ -108,8 +109,18 @@ def _least_surprise(family: Gaussian, sample: float, mean: float, level: float) 
     return 0.5 * beyond * beyond / family.variance
 
 
-# a mixture has a place and a scale, which nobody knows beforehand
-verbs.usual_stopping.register(Quadratic)(lambda family: "mixture-martingale")
+verbs.gaps.register(Quadratic)(lambda family: (math.sqrt(8.0), math.sqrt(8.0), 8))
+
+
+@verbs.bet.register(Quadratic)
+def _bet(
+    family: Quadratic, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    """A half-normal prior on the far side of c, its standard deviation ``gap`` times the arm's."""
+    growth = 1.0 + count * gap * gap  # 1 + N/kappa
+    scale = side * count * gap / math.sqrt(verbs.variance(family, c) * growth)
+    value, slope = half_normal(scale * (mean - c))
+    return value - 0.5 * math.log(growth), -scale * slope
 
 
 @verbs.regret.register(Gaussian)

@@ -6,6 +6,7 @@ import math
 
 from stopwise.core.values import Empty, Family
 from stopwise.families import verbs
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
@@ -34,3 +35,15 @@ def _divergence(family: Geometric, mu: float, lam: float) -> float:
 @verbs.regret.register(Geometric)
 def _regret(family: Geometric, count: float, mean: float, center: float, spread: float) -> float:
     return beta_regret(count, count * (mean - 1.0))
+
+
+verbs.gaps.register(Geometric)(lambda family: (3.0, 2.0, 19))
+
+
+@verbs.bet.register(Geometric)
+def _bet(
+    family: Geometric, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    # coins that fail with probability (c - 1)/c
+    value, slope = coin_bet(count * (mean - 1.0), count * mean, (c - 1.0) / c, side * gap)
+    return value, slope / (c * c)

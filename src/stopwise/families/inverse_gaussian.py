@@ -10,6 +10,8 @@ from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
 from stopwise.families import verbs
+from stopwise.families.bets import half_normal
+from stopwise.families.mixtures import SPREADS, add_mixture, mean_regret
 
 
 class _InverseGaussian(NamedTuple):
@@ -66,5 +68,35 @@ def _draw(family: InverseGaussian, mean: float, rng: Rng) -> float:
     return value if rng.random() * (mean + value) <= mean else mean * mean / value
 
 
-# no conjugate mixture is known
-verbs.usual_stopping.register(InverseGaussian)(lambda family: "mixture-martingale")
+@verbs.wide_regret.register(InverseGaussian)
+def _wide_regret(family: InverseGaussian, count: float, mean: float) -> float:
+    """In v = 1/mu the likelihood is exp(l (N v - S v^2/2)): half-normal priors, deviations 8^j/l."""
+    least, made = math.inf, 0.0
+    first = family.shape / mean  # v-hat in units of 1/l
+    for j in range(-SPREADS, SPREADS + 1):
+        prior = 64.0 ** (-j)
+        mass = count / first + prior  # of v in these units
+        x = count / math.sqrt(mass)
+        log_made, _ = half_normal(x)
+        lost = 0.5 * count * first - log_made + 0.5 * math.log(mass / prior)
+        least, made = add_mixture(least, made, lost)
+    return mean_regret(least, made)
+
+
+verbs.gaps.register(InverseGaussian)(lambda family: (96.0, 2.0, 24))
+
+
+@verbs.bet.register(InverseGaussian)
+def _bet(
+    family: InverseGaussian, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    """In v = l/c; a fixed ratio of "above" is not monotone, so it is the least over smaller c."""
+    total, v = mean / family.shape, family.shape / c  # of one sample
+    if side < 0.0:
+        value, slope = gap * (1.0 - total * (v + 0.5 * gap)), -total * gap
+    elif v > gap:
+        value, slope = gap * (total * (v - 0.5 * gap) - 1.0), total * gap
+    else:
+        bottom = max(v, min(1.0 / total, gap))
+        value, slope = bottom * (0.5 * total * bottom - 1.0), max(total * v - 1.0, 0.0)
+    return count * value, -count * slope * v / c

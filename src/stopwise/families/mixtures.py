@@ -8,10 +8,13 @@ the threshold log(union bound/delta) + sum of r valid under any sampling rule.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from stopwise.core.verbs import jitable
+from stopwise.families.verbs import regret
 
 LOG_2 = math.log(2.0)
+SPREADS = 8  # powers of 8 on either side of 1, where no scale is known
 
 
 @jitable
@@ -61,3 +64,28 @@ def gamma_regret(shape: float, total: float, rate: float) -> float:
         return math.inf
     lost = shape * math.log1p(rate / total) + 0.5 * math.log((total + rate) / rate)
     return lost - half_rest(shape) - 0.5 * LOG_2
+
+
+@jitable
+def over_spreads(family: Any, count: float, mean: float) -> float:
+    """Against the mean of the priors with spreads 8^-8 to 8^8, which is a prior again."""
+    least, made = math.inf, 0.0
+    for j in range(-SPREADS, SPREADS + 1):
+        least, made = add_mixture(least, made, regret(family, count, mean, 0.0, 8.0**j))
+    return mean_regret(least, made)
+
+
+@jitable
+def add_mixture(least: float, made: float, lost: float) -> tuple[float, float]:
+    """One more mixture, e^-lost, to a sum of them, made * e^-least."""
+    if lost == math.inf:
+        return least, made
+    if lost < least:
+        return lost, 1.0 + made * math.exp(lost - least)
+    return least, made + math.exp(least - lost)
+
+
+@jitable
+def mean_regret(least: float, made: float) -> float:
+    """What the mean of all of them loses."""
+    return least - math.log(made / (2 * SPREADS + 1)) if made > 0.0 else math.inf

@@ -10,6 +10,7 @@ from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
 from stopwise.families import verbs
+from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
@@ -57,3 +58,16 @@ def _regret(
     family: NegativeBinomial, count: float, mean: float, center: float, spread: float
 ) -> float:
     return beta_regret(count * family.successes, count * mean)
+
+
+verbs.gaps.register(NegativeBinomial)(lambda family: (3.0, 2.0, 28))
+
+
+@verbs.bet.register(NegativeBinomial)
+def _bet(
+    family: NegativeBinomial, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    # coins that fail with probability c/(r + c)
+    r = family.successes
+    value, slope = coin_bet(count * mean, count * (mean + r), c / (r + c), side * gap)
+    return value, slope * r / ((r + c) * (r + c))

@@ -6,7 +6,7 @@ import math
 
 from stopwise.core.values import Empty, Family
 from stopwise.families import verbs
-from stopwise.families.mixtures import gamma_regret
+from stopwise.families.mixtures import gamma_regret, over_spreads
 
 
 class Poisson(Empty, Family):
@@ -38,3 +38,20 @@ def _tilt(family: Poisson, mu: float, slope: float) -> float:
 @verbs.regret.register(Poisson)
 def _regret(family: Poisson, count: float, mean: float, center: float, spread: float) -> float:
     return gamma_regret(count * mean, count, 0.5 / spread)
+
+
+@verbs.wide_regret.register(Poisson)
+def _wide_regret(family: Poisson, count: float, mean: float) -> float:
+    return over_spreads(family, count, mean)
+
+
+verbs.gaps.register(Poisson)(lambda family: (3.0, 2.0, 28))
+
+
+@verbs.bet.register(Poisson)
+def _bet(
+    family: Poisson, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    u = side * gap
+    more = math.expm1(u)
+    return count * (u * mean - c * more), -count * more

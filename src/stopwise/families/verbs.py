@@ -19,7 +19,7 @@ import numpy as np
 from stopwise.core.arrays import Ints, Rng
 from stopwise.core.errors import MissingVerb, NotDefined
 from stopwise.core.values import Family
-from stopwise.core.verbs import jitable, verb
+from stopwise.core.verbs import jitable, registered, verb
 
 
 class Quadratic(Family, listed=False):
@@ -152,7 +152,8 @@ def least_surprise(family: Any, sample: float, mean: float, level: float) -> flo
 @verb
 def usual_stopping(family: Any) -> str:
     """The name of the stopping rule that suits the family best, unless somebody chooses."""
-    return "mixture"
+    known = registered(bet, type(family)) or registered(regret, type(family))
+    return "wealth" if known else "mixture-martingale"
 
 
 @verb
@@ -168,6 +169,29 @@ def regret(family: Any, count: float, mean: float, center: float, spread: float)
         f"Mixture with {family!r}: no conjugate mixture is built in for this family. "
         "Use MixtureMartingale(), or register stopwise.families.verbs.regret for it."
     )
+
+
+@verb
+def wide_regret(family: Any, count: float, mean: float) -> float:
+    """The same for a prior without a place and a scale."""
+    return regret(family, count, mean, 0.0, 1.0)
+
+
+@verb
+def gaps(family: Any) -> tuple[float, float, int]:
+    """The largest gap of a bet, the ratio between neighbours, and how many there are; 0: no bets."""
+    return 0.0, 1.0, 0
+
+
+@verb
+def bet(
+    family: Any, side: float, count: float, mean: float, c: float, gap: float
+) -> tuple[float, float]:
+    """log w(c; gap), made from 1 by betting that the mean is above (+1) or below c; and its slope in c.
+
+    A martingale where c is the true mean; falling in c for +1, rising for -1: docs/thresholds.md.
+    """
+    return math.nan, math.nan
 
 
 @verb

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.cells.bound import project_bound, total_divergence
+from stopwise.cells.shape import Shape, bound_shape
 from stopwise.core.arrays import Floats, fill, smallest
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
@@ -59,13 +60,22 @@ def _cell_count(problem: AnyLowArm, code: Code) -> int:
     return problem.arms if code[0] == problem.arms else 1
 
 
+@verbs.shape.register(AnyLowArm)
+def _shape(problem: AnyLowArm, code: Code, cell: int) -> Shape:
+    none = code[0] == problem.arms
+    arm, side = (cell, -1.0) if none else (code[0], 1.0)
+    return bound_shape(arm, side, problem.threshold)
+
+
+verbs.simple.register(AnyLowArm)(lambda problem: True)
+
+
 @verbs.project.register(AnyLowArm)
 def _project(
     problem: AnyLowArm, family: Any, data: Data, code: Code, cell: int, closest: Floats
 ) -> float:
-    none = code[0] == problem.arms
-    arm, side = (cell, -1.0) if none else (code[0], 1.0)
-    return project_bound(family, data, arm, side, problem.threshold, closest)
+    _, arm, _, side, limit = verbs.shape(problem, code, cell)
+    return project_bound(family, data, arm, side, limit, closest)
 
 
 @verbs.reach.register(AnyLowArm)

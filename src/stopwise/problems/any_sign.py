@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.cells.bound import divergence_from, project_bound
+from stopwise.cells.shape import Shape, bound_shape
 from stopwise.core.arrays import Floats, fill
 from stopwise.core.data import Data
 from stopwise.core.options import NUMBER, Option
@@ -57,12 +58,21 @@ def _in_words(problem: AnySign, answer: Any, labels: Sequence[str]) -> str:
 verbs.cell_count.register(AnySign)(lambda problem, code: 1)
 
 
+@verbs.shape.register(AnySign)
+def _shape(problem: AnySign, code: Code, cell: int) -> Shape:
+    side = 1.0 if code[0] % 2 == 0 else -1.0  # the alternative to "low" is "high"
+    return bound_shape(code[0] // 2, side, problem.threshold)
+
+
+verbs.simple.register(AnySign)(lambda problem: True)
+
+
 @verbs.project.register(AnySign)
 def _project(
     problem: AnySign, family: Any, data: Data, code: Code, cell: int, closest: Floats
 ) -> float:
-    side = 1.0 if code[0] % 2 == 0 else -1.0  # the alternative to "low" is "high"
-    return project_bound(family, data, code[0] // 2, side, problem.threshold, closest)
+    _, arm, _, side, limit = verbs.shape(problem, code, cell)
+    return project_bound(family, data, arm, side, limit, closest)
 
 
 @verbs.reach.register(AnySign)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import arm_cost, divergence_from, project_bound, total_divergence
+from stopwise.cells.shape import Shape, bound_shape, side_shape
 from stopwise.core.arrays import Floats, smallest
 from stopwise.core.checks import finite, not_negative, whole
 from stopwise.core.data import Data
@@ -86,6 +87,16 @@ def _in_words(problem: MinimumThreshold, answer: str, labels: Sequence[str]) -> 
 @verbs.cell_count.register(MinimumThreshold)
 def _cell_count(problem: MinimumThreshold, code: Code) -> int:
     return 1 if code[0] == LOW else problem.arms
+
+
+@verbs.shape.register(MinimumThreshold)
+def _shape(problem: MinimumThreshold, code: Code, cell: int) -> Shape:
+    if code[0] == HIGH:
+        return bound_shape(cell, -1.0, problem.threshold - problem.epsilon)
+    return side_shape(1.0, problem.threshold + problem.epsilon)
+
+
+verbs.simple.register(MinimumThreshold)(lambda problem: True)
 
 
 @verbs.project.register(MinimumThreshold)

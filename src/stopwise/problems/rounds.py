@@ -17,7 +17,7 @@ from stopwise.core.arrays import Floats, Ints, assign
 from stopwise.core.data import Data
 from stopwise.core.errors import MissingVerb
 from stopwise.core.verbs import registered, verb
-from stopwise.problems.verbs import Code, answer_count, code_size, cost, reach
+from stopwise.problems.verbs import Code, answer_count, cell_count, code_size, cost, reach
 
 
 class Scratch(NamedTuple):
@@ -106,6 +106,29 @@ def best_evidence(
             best = value
             code[0] = place
     return best
+
+
+@verb
+def judged(
+    judge: Any, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
+) -> float:
+    """What a stopping rule's tally has against a cell; below ``enough`` an upper bound will do."""
+    raise MissingVerb("judged", judge)
+
+
+@verb(on=2)
+def weakest_cell(
+    problem: Any, family: Any, data: Data, sketch: Any, code: Code, judge: Any, enough: float
+) -> float:
+    """The least that is judged of an answer's cells, up to the first below ``enough``."""
+    least = math.inf
+    for cell in range(cell_count(problem, code)):
+        value = judged(judge, problem, family, data, code, cell, enough)
+        if not value >= least:
+            least = value
+        if value < enough:
+            break
+    return least
 
 
 @verb(on=2)

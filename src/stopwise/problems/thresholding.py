@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import arm_cost, project_bound, total_divergence
+from stopwise.cells.shape import Shape, bound_shape
 from stopwise.core.arrays import Floats, Ints, assign, total
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
@@ -77,6 +78,14 @@ def _in_words(problem: Thresholding, answer: Any, labels: Sequence[str]) -> str:
 
 
 verbs.cell_count.register(Thresholding)(lambda problem, code: problem.arms)
+
+
+@verbs.shape.register(Thresholding)
+def _shape(problem: Thresholding, code: Code, cell: int) -> Shape:
+    return bound_shape(cell, away(code, cell), problem.threshold)
+
+
+verbs.simple.register(Thresholding)(lambda problem: True)
 
 
 @verbs.project.register(Thresholding)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.shape import Shape, other_shape
 from stopwise.core.arrays import Floats, Ints, assign
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument, MissingVerb
@@ -130,6 +131,18 @@ OFF_THE_BOUNDARY = "Guess means off the boundary, or give a range as (low, high)
 def cell_count(problem: Any, code: Code) -> int:
     """How many cells the alternative to this answer has."""
     raise MissingVerb("cell_count", problem)
+
+
+@verb
+def shape(problem: Any, code: Code, cell: int) -> Shape:
+    """What one cell constrains, if that is one arm or two: stopping rules then need fewer samples."""
+    return other_shape()
+
+
+@verb
+def simple(problem: Any) -> bool:
+    """Whether no cell has another shape than those of cells/shape.py: less to compile."""
+    return False
 
 
 @verb(on=2, allocates=True)

@@ -74,7 +74,7 @@ class _Mixture(NamedTuple):
 
 
 class Mixture(_Mixture, Threshold):
-    """A mixture e-process over each arm's mean, by Ville's inequality. Proven; the sharpest here.
+    """A mixture e-process over each arm's mean, by Ville's inequality. Proven.
 
     Priors: Jeffreys' Beta(1/2, 1/2) on the success probability (Bernoulli, Binomial, Bounded,
     Geometric, NegativeBinomial), which needs no scale; Normal(center, spread^2) on a Gaussian mean;
@@ -83,7 +83,7 @@ class Mixture(_Mixture, Threshold):
     """
 
     __slots__ = ()
-    title = "proven, the sharpest"
+    title = "proven, for means about a known place"
     options = {
         "center": Option(NUMBER, "Gaussian arms: about where the means lie; 0 if empty"),
         "spread": Option(POSITIVE, "About how far the means lie apart; 1 if empty"),

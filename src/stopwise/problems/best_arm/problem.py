@@ -10,6 +10,7 @@ import numpy as np
 
 from stopwise.cells.bound import precision, total_divergence
 from stopwise.cells.gap import add_gap_hessian, pair_cost, project_gap
+from stopwise.cells.shape import Shape, gap_shape
 from stopwise.core.arrays import Floats, assign, largest
 from stopwise.core.checks import not_negative, whole
 from stopwise.core.data import Curve, Data
@@ -90,6 +91,14 @@ def _candidates(problem: BestArm, family: Any, means: Floats) -> Iterator[int]:
 
 
 verbs.cell_count.register(BestArm)(lambda problem, code: problem.arms - 1)
+
+
+@verbs.shape.register(BestArm)
+def _shape(problem: BestArm, code: Code, cell: int) -> Shape:
+    return gap_shape(code[0], rival(code, cell), problem.epsilon)
+
+
+verbs.simple.register(BestArm)(lambda problem: True)
 
 
 @verbs.project.register(BestArm)

@@ -29,6 +29,7 @@ from stopwise.cells.polyhedra import (
 )
 from stopwise.cells.region import Region, add_region_hessian, region_violations
 from stopwise.cells.region_projection import project_region
+from stopwise.cells.shape import Shape, box_shape, gap_shape, other_shape
 from stopwise.core import spelling
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.checks import whole
@@ -219,6 +220,19 @@ def _is_model(problem: Cells, means: Floats) -> bool:
 @verbs.cell_count.register(Cells)
 def _cell_count(problem: Cells, code: Code) -> int:
     return problem.first[code[0] + 1] - problem.first[code[0]]
+
+
+@verbs.shape.register(Cells)
+def _shape(problem: Cells, code: Code, cell: int) -> Shape:
+    place = problem.first[code[0]] + cell
+    kind = problem.kinds[place]
+    if kind == BOX:
+        return box_shape(problem.lower[place], problem.upper[place])
+    if kind == GAP:
+        arm, other = pair_of(problem.normals[place, 0])
+        margin = problem.offsets[place, 0] / problem.normals[place, 0, other]
+        return gap_shape(arm, other, margin)
+    return other_shape()
 
 
 @verbs.project.register(Cells)

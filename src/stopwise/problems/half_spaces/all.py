@@ -18,6 +18,7 @@ from stopwise.cells.half_space import (
 from stopwise.cells.polyhedra import check_not_empty
 from stopwise.cells.region import Region, add_region_hessian, fold_bounds, region
 from stopwise.cells.region_projection import project_region
+from stopwise.cells.shape import Shape, half_space_shape, other_shape
 from stopwise.core.arrays import Floats, fill
 from stopwise.core.data import Curve, Data
 from stopwise.core.verbs import jitable
@@ -82,6 +83,15 @@ def _in_words(problem: AllHalfSpaces, answer: str, labels: Sequence[str]) -> str
 @verbs.cell_count.register(AllHalfSpaces)
 def _cell_count(problem: AllHalfSpaces, code: Code) -> int:
     return problem.offsets.size if code[0] == YES else 1
+
+
+@verbs.shape.register(AllHalfSpaces)
+def _shape(problem: AllHalfSpaces, code: Code, cell: int) -> Shape:
+    if code[0] == YES:
+        return half_space_shape(problem.normals[cell], -1.0, problem.offsets[cell])
+    if problem.offsets.size == 1:
+        return half_space_shape(problem.normals[0], 1.0, problem.offsets[0])
+    return other_shape()
 
 
 @verbs.project.register(AllHalfSpaces)

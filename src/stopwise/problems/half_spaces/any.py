@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.cells.half_space import add_half_space_hessian, half_space_optimum, project_half_space
+from stopwise.cells.shape import Shape, half_space_shape
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Curve, Data
 from stopwise.core.values import Problem
@@ -70,6 +71,12 @@ def _in_words(problem: AnyHalfSpace, answer: Any, labels: Sequence[str]) -> str:
 
 
 verbs.cell_count.register(AnyHalfSpace)(lambda problem, code: 1)
+
+
+@verbs.shape.register(AnyHalfSpace)
+def _shape(problem: AnyHalfSpace, code: Code, cell: int) -> Shape:
+    m, side = code[0] // 2, -1.0 if code[0] % 2 == 0 else 1.0
+    return half_space_shape(problem.normals[m], side, problem.offsets[m])
 
 
 @verbs.project.register(AnyHalfSpace)

@@ -170,6 +170,30 @@ def _weigh_link(link: Link, enough: float, start: int, code: Code) -> float:
     return value if not value >= rest else rest
 
 
+@rounds.weakest_cell.register(Product)
+def _weakest_cell(
+    problem: Product, family: Any, data: Data, sketch: Any, code: Code, judge: Any, enough: float
+) -> float:
+    return judge_links(sketch, judge, enough, 0, code)
+
+
+@verb
+def judge_links(link: Any, judge: Any, enough: float, start: int, code: Code) -> float:
+    """The least over the parts of what is judged of their answers' alternatives."""
+    return math.inf
+
+
+@judge_links.register(Link)
+def _judge_link(link: Link, judge: Any, enough: float, start: int, code: Code) -> float:
+    own = link.search.code
+    assign(own, code[start : start + own.size])
+    value = rounds.weakest_cell(link.part, link.family, link.data, link.sketch, own, judge, enough)
+    if value < enough:
+        return value
+    rest = judge_links(link.tail, judge, enough, start + own.size, code)
+    return value if not value >= rest else rest
+
+
 @rounds.first_reachable.register(Product)
 def _first_reachable(
     problem: Product,

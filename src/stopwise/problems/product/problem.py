@@ -206,6 +206,7 @@ def _check(problem: Product, family: Any) -> None:
         verbs.check(part, of_group(family, group))
 
 
+verbs.simple.register(Product)(lambda problem: all(verbs.simple(part) for part in problem.parts))
 verbs.rank.register(Product)(lambda problem: max(verbs.rank(part) for part in problem.parts))
 
 

@@ -1,0 +1,40 @@
+"""Bets on one arm: what families share of the log wealth made by betting on another mean than c.
+
+Each is the logarithm of a likelihood ratio, or of an integral of them, with its derivative.
+"""
+
+from __future__ import annotations
+
+import math
+
+from stopwise.core.verbs import jitable
+
+
+@jitable
+def coin_bet(heads: float, tosses: float, p: float, u: float) -> tuple[float, float]:
+    """log of e^(u heads)/(1 + p(e^u - 1))^tosses: the odds e^u times those of p; and its slope in p."""
+    more = math.expm1(u)
+    return u * heads - tosses * math.log1p(p * more), -tosses * more / (1.0 + p * more)
+
+
+@jitable
+def scale_bet(count: float, mean: float, c: float, u: float) -> tuple[float, float]:
+    """Exponential rewards: the rate e^-u/c against 1/c."""
+    if not mean > 0.0:
+        return -count * u, 0.0
+    less, ratio = -math.expm1(-u), mean / c
+    return count * (less * ratio - u), -count * less * ratio / c
+
+
+@jitable
+def half_normal(x: float) -> tuple[float, float]:
+    """x^2/2 + log 2 Phi(x), what a half-normal prior makes of a z-score; and its derivative."""
+    y = -x * math.sqrt(0.5)
+    if y < -20.0:  # Phi is 1
+        return 0.5 * x * x + math.log(2.0), x
+    if y < 25.0:
+        scaled = math.exp(y * y) * math.erfc(y)
+    else:  # both factors leave the range of floats: four terms of the series
+        z = 0.5 / (y * y)
+        scaled = (1.0 - z * (1.0 - z * (3.0 - 15.0 * z))) / (y * math.sqrt(math.pi))
+    return math.log(scaled), x + math.sqrt(2.0 / math.pi) / scaled

@@ -1,0 +1,117 @@
+"""What Wealth keeps between rounds: its bets, room for one cell, and a cell that is known to be weak."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.cells.shape import GAP, Shape
+from stopwise.core.arrays import Floats, Ints
+from stopwise.core.data import Data
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import divergence, gaps, of_arm
+from stopwise.problems.verbs import Code, code_size, parts, rank, simple
+
+ALIKE = 0.6  # by what the weight of two gaps falls for each step between them
+
+
+class Purse(NamedTuple):
+    """The gaps and their weights; room for one cell; and a cell that is known to be weak."""
+
+    gaps: Floats
+    weights: Floats
+    roots: Floats  # their square roots, but for a factor: of pairs, sqrt(a_q a_r) ALIKE^|q - r|
+    above: Floats  # gap x (log wealth, slope)
+    below: Floats
+    counts: Floats  # shrunken ones
+    lost: Floats
+    closest: Floats
+    marks: Ints  # see below
+    weak: Floats
+    answer: Ints  # in whose alternative the weak cell is
+
+
+class SimplePurse(Purse):
+    """That of problems and families where bets on one arm or two are all there is."""
+
+    __slots__ = ()
+
+
+RANK, KEEPS, ARM, OTHER = range(4)  # marks
+# of the weak cell: its wealth and c (for each arm) when it was seen, with the arms' data then
+BELIEVED, PLACE, OTHER_PLACE, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN, SIDE_UP = range(8)
+NOBODY = -1
+
+
+def new_purse(problem: Any, family: Any) -> Any:
+    """An empty one."""
+    largest, ratio, count = gaps(family)
+    places = np.arange(count)
+    # the first half alike, and six at least; then falling
+    weights = np.maximum(places - max(count // 2, 5) + 1.0, 1.0) ** -1.5
+    weights /= max(weights.sum(), 1.0)
+    near = ALIKE ** np.abs(places[:, None] - places)
+    total = np.sqrt(weights) @ near @ np.sqrt(weights)
+    code, arms = np.zeros(code_size(problem), dtype=np.int64), problem.arms
+    alone = not parts(problem, family, code)
+    kind: Any = SimplePurse if count and simple(problem) else Purse
+    return kind(
+        largest / ratio**places,
+        weights,
+        np.sqrt(weights / total) if count else weights,
+        np.zeros((count, 2)),
+        np.zeros((count, 2)),
+        *(np.zeros(arms) for _ in range(3)),
+        np.array([rank(problem), alone, NOBODY, NOBODY]),
+        np.zeros(8),
+        code,
+    )
+
+
+@jitable
+def keep(data: Data, what: Shape, value: float, c: float, other_c: float, purse: Any) -> None:
+    """log M(c), or a bound's log wealth; not where c is beyond the mean, see docs/thresholds.md."""
+    weak, arm, other = purse.weak, what.arm, what.other
+    up = what.kind == GAP or what.side < 0.0  # the bet is that the arm is above
+    if purse.marks[KEEPS] == 0 or (up and c > data.means[arm]):
+        return
+    purse.marks[ARM], purse.marks[OTHER] = arm, other
+    weak[BELIEVED], weak[PLACE], weak[OTHER_PLACE] = value, c, other_c
+    weak[COUNT], weak[MEAN] = data.counts[arm], data.means[arm]
+    weak[OTHER_COUNT], weak[OTHER_MEAN] = data.counts[other], data.means[other]
+    weak[SIDE_UP] = 1.0 if up else -1.0
+
+
+@jitable
+def still_weak(family: Any, data: Data, code: Code, purse: Any) -> float:
+    """A bound on the weak cell's wealth now, infinite if it is not of this answer's alternative.
+
+    The wealth at a fixed c grows at most by n d(x, c) for n samples of mean x, on the side of the bet.
+    """
+    weak, arm, other = purse.weak, purse.marks[ARM], purse.marks[OTHER]
+    if arm == NOBODY:
+        return math.inf
+    for k in range(code.size):
+        if code[k] != purse.answer[k]:
+            return math.inf
+    side = weak[SIDE_UP]
+    most = weak[BELIEVED] + _gain(family, data, arm, side, weak[PLACE], weak[COUNT], weak[MEAN])
+    if other != arm:
+        most += _gain(
+            *(family, data, other, -side, weak[OTHER_PLACE], weak[OTHER_COUNT], weak[OTHER_MEAN])
+        )
+    return most + 1e-9  # rounding
+
+
+@jitable
+def _gain(
+    family: Any, data: Data, arm: int, side: float, c: float, count: float, mean: float
+) -> float:
+    """n d(x, c) for the n samples since an arm had ``count`` of them, where their mean x is beyond c."""
+    more = data.counts[arm] - count
+    if more == 0.0:
+        return 0.0
+    fresh = (data.counts[arm] * data.means[arm] - count * mean) / more
+    return more * divergence(of_arm(family, arm), fresh, c) if side * (fresh - c) > 0.0 else 0.0

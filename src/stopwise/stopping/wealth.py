@@ -1,0 +1,98 @@
+"""Stopping by wealth: bet against every way in which the answer can be wrong.
+
+The evidence against a cell is the logarithm of what a bet makes from 1 at the least favourable model
+in it; by Ville's inequality it reaches log(union bound/delta) with probability at most delta/union
+bound where the truth lies in the cell. docs/thresholds.md has the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from stopwise.cells.shape import ANY
+from stopwise.core.arrays import assign
+from stopwise.core.data import Data, State
+from stopwise.core.errors import NotDefined
+from stopwise.core.values import Empty, StoppingRule
+from stopwise.core.verbs import registered
+from stopwise.families.verbs import Quadratic, of_arm, regret, wide_regret
+from stopwise.problems.rounds import best_evidence, judged, weakest_cell
+from stopwise.problems.verbs import Code, shape, union_bound
+from stopwise.stopping import verbs
+from stopwise.stopping.bets import other_wealth, simple_wealth
+from stopwise.stopping.purse import ARM, NOBODY, Purse, SimplePurse, new_purse, still_weak
+
+
+class Wealth(Empty, StoppingRule):
+    """Bets against every way to be wrong, by Ville's inequality. Proven, without a place or a scale."""
+
+    __slots__ = ()
+    title = "proven, the sharpest"
+
+
+verbs.tally.register(Wealth)(lambda rule, problem, family: new_purse(problem, family))
+
+
+@verbs.level.register(Wealth)
+def _level(rule: Wealth, problem: Any, family: Any, delta: float) -> float:
+    kind = type(of_arm(family, 0))
+    known = issubclass(kind, Quadratic) or registered(regret, kind) or registered(wide_regret, kind)
+    if not known:
+        raise NotDefined(
+            f"Wealth with {family!r}: neither bets nor a mixture are known for this family. Use "
+            "MixtureMartingale(), or register stopwise.families.verbs.regret for it."
+        )
+    return math.log(union_bound(problem)) - math.log(delta)
+
+
+verbs.proven.register(Wealth)(lambda rule, problem, family: True)
+
+
+@verbs.weigh.register(Wealth)
+def _weigh(
+    rule: Wealth, problem: Any, family: Any, state: State, rounds: int, least: float
+) -> float:
+    """D is at least the evidence: below the level it settles the matter, and a weak cell may too."""
+    enough = max(least, 0.0)
+    found = best_evidence(problem, family, state.data, state.sketch, enough, state.answer)
+    if not found >= enough:
+        return found
+    believed = still_weak(family, state.data, state.answer, state.tally)
+    if believed < least:
+        return believed
+    found = weakest_cell(
+        problem, family, state.data, state.sketch, state.answer, state.tally, least
+    )
+    if state.tally.marks[ARM] != NOBODY:
+        assign(state.tally.answer, state.answer)
+    return verbs.weighed(state, found, 0.0)
+
+
+@verbs.evidence.register(Wealth)
+def _evidence(rule: Wealth, problem: Any, family: Any, state: State, code: Code) -> float:
+    state.tally.marks[ARM] = NOBODY
+    return float(
+        weakest_cell(problem, family, state.data, state.sketch, code, state.tally, -math.inf)
+    )
+
+
+@judged.register(SimplePurse)
+def _judged_simple(
+    purse: Any, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
+) -> float:
+    value = simple_wealth(family, data, shape(problem, code, cell), purse, enough)
+    return value if not value <= 0.0 else 0.0  # evidence is not negative
+
+
+@judged.register(Purse)
+def _judged(
+    purse: Any, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
+) -> float:
+    what = shape(problem, code, cell)
+    if what.kind == ANY or purse.gaps.size == 0:
+        purse.marks[ARM] = NOBODY
+        value = other_wealth(family, problem, data, code, cell, purse, enough)
+    else:
+        value = simple_wealth(family, data, what, purse, enough)
+    return value if not value <= 0.0 else 0.0

@@ -1,0 +1,316 @@
+"""Wealth in runs: Ville's inequality seen directly, wrong answers at the hardest truths, exact skipping.
+
+Every simulation has a fixed seed. A count is compared with an exact binomial limit; ``FALSE_ALARM`` is
+the most probability with which a correct package fails such a test.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import stopwise as sw
+from naive_wealth import log_bet
+from stopwise.core.arrays import Floats, Rng
+from stopwise.core.data import Data
+from stopwise.core.kernels import compiled
+from stopwise.core.verbs import jitable
+from stopwise.engine.design import generator, prepare
+from stopwise.engine.step import begin, choose, observe
+from stopwise.families.verbs import draw, of_arm
+from stopwise.stopping.bets import arm_wealth, log_pair
+from stopwise.stopping.verbs import tally, weigh
+
+FALSE_ALARM = 1e-6
+ALPHAS = (0.2, 0.1, 0.05)
+
+
+def most(runs: int, share: float) -> int:
+    """Binomial(runs, share) exceeds this with probability FALSE_ALARM at most."""
+    return int(binom.isf(FALSE_ALARM, runs, share))
+
+
+FAMILIES = (
+    (sw.Gaussian(), 0.0, 1.0),
+    (sw.Gaussian([1.0, 4.0, 0.25]), 0.0, 1.0),
+    (sw.Bernoulli(), 0.3, 0.46),
+    (sw.Binomial(5), 1.0, 0.9),
+    (sw.Bounded(), 0.5, 0.5),
+    (sw.Poisson(), 2.0, 1.4),
+    (sw.NegativeBinomial(3.0), 2.0, 1.8),
+    (sw.Geometric(), 3.0, 2.4),
+    (sw.Exponential(), 1.0, 1.0),
+    (sw.Gamma(2.5), 1.0, 0.63),
+    (sw.InverseGaussian(2.0), 1.0, 0.7),
+)
+names = {"ids": lambda each: repr(each[0]) if isinstance(each, tuple) else str(each)}
+
+
+# ------------------------------------------------------------------------------------------ Ville
+
+
+@jitable
+def highest(
+    family: Any, mean: float, rounds: int, rng: Rng, data: Data, what: Any, purse: Any
+) -> Floats:
+    """The most that each bet at the true mean made: above, below, and on a pair, sampled adaptively."""
+    found = np.zeros(3)
+    for k in range(2):
+        data.counts[k], data.means[k] = 1.0, draw(of_arm(family, k), mean, rng)
+    for _ in range(rounds):
+        # an adversary: more of the arm that makes the pair look more different
+        arm = (
+            0
+            if (data.means[0] - mean) * data.counts[1] > (mean - data.means[1]) * data.counts[0]
+            else 1
+        )
+        x = draw(of_arm(family, arm), mean, rng)
+        data.counts[arm] += 1.0
+        data.means[arm] += (x - data.means[arm]) / data.counts[arm]
+        found[0] = max(found[0], arm_wealth(family, data, 0, 1.0, mean, purse))
+        found[1] = max(found[1], arm_wealth(family, data, 0, -1.0, mean, purse))
+        found[2] = max(found[2], log_pair(family, data, what, mean, purse)[0])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", FAMILIES, **names)
+def test_ville(setting: Any) -> None:
+    """At the true mean the wealth ever reaches 1/alpha in at most alpha of the runs."""
+    check_ville(setting, runs=4000, rounds=1000)
+
+
+@pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
+def test_ville_for_two_families(setting: Any) -> None:
+    check_ville(setting, runs=1000, rounds=300)
+
+
+def check_ville(setting: Any, runs: int, rounds: int) -> None:
+    from stopwise.cells.shape import gap_shape
+
+    family, mean, _ = setting
+    problem, what = sw.BestArm(2), gap_shape(0, 1, 0.0)
+    if isinstance(family.variance if hasattr(family, "variance") else 1.0, np.ndarray):
+        family = sw.Gaussian(family.variance[:2])
+    purse = tally(sw.Wealth(), problem, family)
+    search = compiled(highest)
+    tops = np.array(
+        [
+            search(
+                family, mean, rounds, generator(7, run), Data(np.zeros(2), np.zeros(2)), what, purse
+            )
+            for run in range(runs)
+        ]
+    )
+    for alpha in ALPHAS:
+        crossed = np.sum(tops >= -math.log(alpha), axis=0)
+        assert np.all(crossed <= most(runs, alpha)), (alpha, crossed / runs)
+
+
+# ------------------------------------------------------------------- wrong answers, hardest truths
+
+
+def questions(
+    family: Any, center: float, scale: float
+) -> dict[str, tuple[Any, list[float], tuple[Any, ...]]]:
+    """Problems with means on the boundary of alternatives, and the answers that are wrong there.
+
+    On the boundary itself every answer is right or nearly so: wrong is what is wrong an instant
+    away. Where all answers are, a hair beyond.
+    """
+    hair = 1e-3 * scale
+    found: dict[str, tuple[Any, list[float], tuple[Any, ...]]] = {
+        "best arm": (sw.BestArm(3), [center, center, center], (0, 1)),
+        "epsilon": (
+            sw.BestArm(3, 0.2 * scale),
+            [center, center, center + 0.2 * scale + hair],
+            (0, 1),
+        ),
+        "thresholding": (sw.Thresholding(3, center), [center] * 3, tuple(_without_all(3))),
+        "any low arm": (sw.AnyLowArm(3, center), [center + hair] * 3, (0, 1, 2)),
+        "any sign": (sw.AnySign(2, center), [center - hair] * 2, ((0, "high"), (1, "high"))),
+        "minimum, low": (sw.MinimumThreshold(3, center), [center + hair] * 3, ("low",)),
+        "minimum, high": (
+            sw.MinimumThreshold(3, center),
+            [center - hair] + [center + scale] * 2,
+            ("high",),
+        ),
+        "product": (
+            sw.Product([(sw.BestArm(2), [0, 2]), (sw.Thresholding(1, center), [1])]),
+            [center] * 3,
+            ((0, (0,)), (0, ()), (1, ())),
+        ),
+    }
+    if isinstance(family, sw.Gaussian) or hasattr(family, "variance"):
+        found["sphere, inside"] = (sw.Sphere(3, 1.0, [center] * 3), [center + 0.6] * 3, ("inside",))
+        found["sphere, outside"] = (
+            sw.Sphere(3, 1.0, [center] * 3),
+            [center + 0.57] * 3,
+            ("outside",),
+        )
+        found["half-space"] = (
+            sw.AllHalfSpaces([[1.0, -1.0, 0.5]], [0.5 * center]),
+            [center - hair] + [center] * 2,
+            ("yes",),
+        )
+    elif isinstance(family, sw.Bernoulli | sw.Poisson):
+        found["half-space"] = (
+            sw.AllHalfSpaces([[1.0, -1.0, 0.5]], [0.5 * center]),
+            [center - hair] + [center] * 2,
+            ("yes",),
+        )
+    return found
+
+
+def _without_all(arms: int) -> Any:
+    import itertools
+
+    for size in range(arms):
+        yield from itertools.combinations(range(arms), size)
+
+
+def check_errors(
+    setting: Any, name: str, strategy: Any, delta: float, runs: int, rounds: int
+) -> float:
+    """The share of wrong answers among all runs, decided or not, is at most delta."""
+    family, center, scale = setting
+    problem, means, wrong = questions(family, center, scale)[name]
+    found = sw.simulate(
+        problem,
+        means,
+        family=family,
+        strategy=strategy,
+        stopping=sw.Wealth(),
+        delta=delta,
+        repetitions=runs,
+        seed=11,
+        max_rounds=rounds,
+        workers=1,
+    )
+    errors = sum(answer in wrong for answer in found.answers if answer is not None)
+    assert errors <= most(runs, delta), (name, errors / runs)
+    return errors / runs
+
+
+NAMES = (
+    "best arm", "epsilon", "thresholding", "any low arm", "any sign", "minimum, low", "minimum, high",
+    "product", "sphere, inside", "sphere, outside", "half-space",
+)  # fmt: skip
+CASES = [(s, n) for s in FAMILIES for n in NAMES if n in questions(*s)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("delta", [0.2, 0.05])
+@pytest.mark.parametrize(("setting", "name"), CASES, **names)
+def test_error_rates(setting: Any, name: str, delta: float, adaptive: bool) -> None:
+    """False alarms of all these tests together: 1e-6 each."""
+    strategy = sw.StickyTrackAndStop() if adaptive else sw.Uniform()
+    check_errors(setting, name, strategy, delta, runs=4000, rounds=1000)
+
+
+@pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
+def test_error_rates_of_best_arm(setting: Any) -> None:
+    assert check_errors(setting, "best arm", sw.Uniform(), 0.2, runs=1000, rounds=1000) < 0.2
+
+
+# ----------------------------------------------------------------------------------- exact skipping
+
+
+def compare_rounds(problem: Any, family: Any, means: Any, delta: float, seed: int) -> None:
+    """A run in plain Python, twice over: with skips, and with all evidence in every round."""
+    design = prepare(
+        problem,
+        means,
+        family=family,
+        strategy=sw.Uniform(),
+        stopping=sw.Wealth(),
+        deltas=(delta,),
+        max_rounds=10**6,
+    )
+    rng, level = generator(seed), float(design.levels[0])
+    one, two = begin(design.setting), begin(design.setting)
+    truth = np.asarray(means, dtype=float)
+    for rounds in range(1, 5000):
+        arm = choose(design.setting, one, rounds - 1, rng)
+        sample = draw(of_arm(family, arm), truth[arm], rng)
+        observe(design.setting, one, rounds, truth.size, arm, sample)
+        choose(design.setting, two, rounds - 1, rng)
+        observe(design.setting, two, rounds, truth.size, arm, sample)
+        if rounds >= truth.size:
+            quick = weigh(sw.Wealth(), problem, family, one, rounds, level)
+            full = weigh(sw.Wealth(), problem, family, two, rounds, -math.inf)
+            assert (quick >= level) == (full >= level), rounds
+            assert full <= quick + 1e-9
+            if quick >= level:
+                assert quick == pytest.approx(full, rel=1e-9)
+                assert np.array_equal(one.answer, two.answer)
+                return
+    raise AssertionError("never stopped")
+
+
+@pytest.mark.parametrize("setting", FAMILIES, **names)
+def test_skipping_changes_no_stopping_time(setting: Any) -> None:
+    """Round by round: what is skipped would not have stopped the run."""
+    family, center, scale = setting
+    asked = (
+        (sw.BestArm(3), (0.9, 0.0, -0.2)),
+        (sw.BestArm(3, 0.1 * scale), (0.8, 0.0, 0.1)),
+        (sw.Thresholding(3, center), (0.8, -0.7, 0.6)),
+        (sw.AnyLowArm(3, center), (0.5, -0.9, 0.6)),
+        (sw.MinimumThreshold(3, center), (0.5, -0.7, -0.6)),
+    )
+    low = {sw.Geometric: 1.05}.get(type(family), -9.0 if hasattr(family, "variance") else 0.05)
+    high = {sw.Bernoulli: 0.95, sw.Bounded: 0.95, sw.Binomial: 4.5}.get(type(family), 99.0)
+    for place, (problem, offsets) in enumerate(asked):
+        means = [min(max(center + scale * x, low), high) for x in offsets]
+        compare_rounds(problem, family, means, 0.1, seed=place)
+
+
+@pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
+def test_traces_and_runs_stop_together(setting: Any) -> None:
+    """Compiled, with all evidence and with skips; and the plain functions find the same evidence."""
+    family, center, scale = setting
+    problem, means = sw.BestArm(3), [center + 0.4 * scale, center, center - 0.2 * scale]
+    for seed in range(6):
+        asked: dict[str, Any] = {"family": family, "delta": 0.05, "seed": seed}
+        traced = sw.run(problem, means, trace=True, **asked)
+        assert traced.stopping_time == sw.run(problem, means, **asked).stopping_time
+        assert traced.answer == sw.run(problem, means, **asked).answer
+    seen = traced.trace
+    state = begin((problem, family, sw.Uniform(), sw.Wealth()))
+    for rounds, (arm, sample) in enumerate(zip(seen.arms, seen.samples, strict=True), start=1):
+        observe(
+            (problem, family, sw.Uniform(), sw.Wealth()), state, rounds, 3, int(arm), float(sample)
+        )
+        if rounds > 3 and rounds % 25 == 0:
+            plain = weigh(sw.Wealth(), problem, family, state, rounds, -math.inf)
+            assert plain == pytest.approx(seen.evidence[rounds - 1], rel=1e-9, abs=1e-9)
+
+
+def test_shift_and_scale_change_nothing() -> None:
+    """Gaussian arms: means 1,000 higher, or everything 1,000 times as large."""
+    asked: dict[str, Any] = {"delta": 0.1, "repetitions": 100, "seed": 3, "workers": 1}
+    means, problem = np.array([1.0, 0.7, 0.5]), sw.BestArm(3)
+    first = sw.simulate(problem, means, family=sw.Gaussian(), **asked).stopping_times
+    moved = sw.simulate(problem, means + 1000.0, family=sw.Gaussian(), **asked).stopping_times
+    large = sw.simulate(problem, 1000.0 * means, family=sw.Gaussian(1e6), **asked).stopping_times
+    assert np.sum(moved != first) <= 1
+    assert np.sum(large != first) <= 1
+
+
+def test_a_bet_is_what_brute_force_says_at_large_scores() -> None:
+    """Half-normal priors far in the tails, where exp and erfc leave the range of floats."""
+    from stopwise.families.verbs import bet
+
+    for mean in (-300.0, -40.0, -36.0, -34.0, 0.0, 27.0, 29.0, 300.0):
+        for gap in (8.0**0.5, 1.0, 8.0**-3):
+            samples = np.full(7, mean)
+            expected = log_bet(sw.Gaussian(), 1, samples, 0.0, gap)
+            assert bet(sw.Gaussian(), 1.0, 7.0, mean, 0.0, gap)[0] == pytest.approx(
+                expected, rel=1e-9, abs=1e-9
+            )
