@@ -37,7 +37,7 @@ def test_create_says_what_it_made(shell: Shell) -> None:
     assert made == (0, "pages: 3 arms, delta = 0.05, spec c6a353aa0715e3db\n", "")
     again = shell("create", "pages.toml", "--json")
     assert again.table["key"] == "c6a353aa0715e3db"
-    assert again.table["spec"]["stopping"] == "mixture"
+    assert again.table["spec"]["stopping"] == "wealth"
     assert shell("create", "pages.toml", "--name", "other", "--json").table["name"] == "other"
     assert [each["name"] for each in shell("list", "--json").table["campaigns"]] == [
         "pages",

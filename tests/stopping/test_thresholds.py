@@ -12,12 +12,25 @@ from scipy import integrate, stats
 
 import stopwise as sw
 from stopwise.core.data import Data
-from stopwise.families.verbs import martingale_cost, regret
+from stopwise.families.verbs import martingale_cost, of_arm, regret
+from stopwise.problems.verbs import rank
 from stopwise.stopping.constants import conservative_constant
-from stopwise.stopping.likelihood import growth
+from stopwise.stopping.likelihood import arm_growth, common_growth, largest_sum
 from stopwise.stopping.verbs import level, proven
 
 FOUR = sw.BestArm(4)
+
+
+def growth(rule: Any, problem: Any, family: Any, data: Data) -> float:
+    """The data's part of a threshold, for arms that have all been sampled."""
+    parts = np.array(
+        [
+            arm_growth(rule, of_arm(family, k), data.counts[k], data.means[k])
+            for k in range(data.means.size)
+        ]
+    )
+    common = common_growth(rule, float(np.sum(data.counts)))
+    return float(common) + float(largest_sum(parts, rank(problem)))
 
 
 def naive_right_side(log_c: float, arms: int, delta: float) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import Data
 from stopwise.core.kernels import compiled
 from stopwise.core.verbs import jitable
-from stopwise.engine.design import generator, prepare
+from stopwise.engine.design import Setting, generator, prepare
 from stopwise.engine.step import begin, choose, observe
 from stopwise.families.verbs import draw, of_arm
 from stopwise.stopping.bets import arm_wealth, log_pair
@@ -223,15 +223,8 @@ def test_error_rates_of_best_arm(setting: Any) -> None:
 
 def compare_rounds(problem: Any, family: Any, means: Any, delta: float, seed: int) -> None:
     """A run in plain Python, twice over: with skips, and with all evidence in every round."""
-    design = prepare(
-        problem,
-        means,
-        family=family,
-        strategy=sw.Uniform(),
-        stopping=sw.Wealth(),
-        deltas=(delta,),
-        max_rounds=10**6,
-    )
+    setting = Setting(problem, family, sw.Uniform(), sw.Wealth())
+    design = prepare(setting, means, (delta,), 10**6)
     rng, level = generator(seed), float(design.levels[0])
     one, two = begin(design.setting), begin(design.setting)
     truth = np.asarray(means, dtype=float)

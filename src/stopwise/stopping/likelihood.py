@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.core.arrays import Floats, total
-from stopwise.core.data import Data, State
+from stopwise.core.data import State
 from stopwise.core.values import StoppingRule
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import of_arm
@@ -98,17 +98,3 @@ def largest_sum(values: Floats, count: int) -> float:
         taken += ties
         above = top
     return found
-
-
-def growth(rule: Any, problem: Any, family: Any, data: Data) -> float:
-    """The data's part of a threshold, for arms that have all been sampled; 0 for other rules."""
-    if not isinstance(rule, Threshold):
-        return 0.0
-    parts = np.array(
-        [
-            arm_growth(rule, of_arm(family, k), data.counts[k], data.means[k])
-            for k in range(data.means.size)
-        ]
-    )
-    common = common_growth(rule, float(np.sum(data.counts)))
-    return float(common) + float(largest_sum(parts, rank(problem)))

@@ -11,15 +11,16 @@ from numpy.typing import ArrayLike
 
 from stopwise.core import checks, registry
 from stopwise.core.arrays import Floats
-from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
 from stopwise.engine.design import Design, check_deltas, generator, prepare, what_suits
+from stopwise.engine.step import begin
 from stopwise.families.checks import check_means
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
+from stopwise.problems.rounds import rebuild
 from stopwise.problems.verbs import tie
-from stopwise.stopping.likelihood import growth
+from stopwise.stopping.verbs import update, weigh
 from stopwise.studies.amounts import Guess
 from stopwise.studies.forecast import QUANTILES, Forecast, Instance, Spread, StrategyForecast
 from stopwise.studies.results import Results, binomial_interval
@@ -228,14 +229,23 @@ def _affordable(designs: list[Design], instances: tuple[Instance, ...]) -> int:
 
 
 def _guess_rounds(design: Design, found: Oracle) -> float:
-    """t with t/T* = level(t), the arms sampled in oracle proportions."""
-    fixed = float(design.levels[0])
-    rounds = found.time * fixed
-    for _ in range(4):
-        data = Data(np.maximum(found.weights[0] * rounds, 1.0), found.means)
-        more = growth(design.stopping, design.problem, design.family, data)
-        rounds = found.time * (fixed + more)
+    """t at which the evidence less what the data ask for is the level, in oracle proportions."""
+    rounds = found.time * float(design.levels[0])
+    for _ in range(3):
+        rounds += found.time * (float(design.levels[0]) - _margin(design, found, rounds))
     return float(np.clip(rounds, found.means.size, design.max_rounds))
+
+
+def _margin(design: Design, found: Oracle, rounds: float) -> float:
+    """By how much the stopping rule's evidence exceeds what the data ask for, after so many rounds."""
+    problem, family, _, rule = design.setting
+    state = begin(design.setting)
+    state.data.counts[:] = np.maximum(found.weights[0] * rounds, 1.0)
+    state.data.means[:] = found.means
+    rebuild(problem, family, state.data, state.sketch)
+    for arm, mean in enumerate(found.means):
+        update(rule, problem, family, state, arm, mean)
+    return float(weigh(rule, problem, family, state, int(rounds), -math.inf))
 
 
 def _simulate(
