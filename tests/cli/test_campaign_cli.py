@@ -34,9 +34,9 @@ def decide(shell: Shell) -> None:
 
 def test_create_says_what_it_made(shell: Shell) -> None:
     made = shell("create", "pages.toml")
-    assert made == (0, "pages: 3 arms, delta = 0.05, spec c6a353aa0715e3db\n", "")
+    assert made == (0, "pages: 3 arms, delta = 0.05, spec 4f979587c36d0622\n", "")
     again = shell("create", "pages.toml", "--json")
-    assert again.table["key"] == "c6a353aa0715e3db"
+    assert again.table["key"] == "4f979587c36d0622"
     assert again.table["spec"]["stopping"] == "wealth"
     assert shell("create", "pages.toml", "--name", "other", "--json").table["name"] == "other"
     assert [each["name"] for each in shell("list", "--json").table["campaigns"]] == [
@@ -212,8 +212,8 @@ def test_status_shows_evidence_and_arms(pages: Shell) -> None:
     for arm, value in (("A", "0"), ("B", "1"), ("C", "0")):
         pages("record", "pages", arm, value)
     text = pages("status", "pages").out
-    assert "evidence 1.406 of 5.075 for: B is best, up to 0.01" in text
-    assert re.search(r"█{13}░{35} 28%", text)
+    assert "evidence 0.354 of 3.689 for: B is best, up to 0.01" in text
+    assert re.search(r"█{5}░{43} 10%", text)
     assert re.search(r"B +1 +1 +0", text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -96,7 +97,7 @@ def test_forecast_is_what_simulate_says() -> None:
             [0.7, 0.4],
             family=sw.Bernoulli(),
             strategy=strategy,
-            stopping=sw.Mixture(),
+            stopping=sw.Wealth(),
             delta=0.1,
             repetitions=200,
             seed=3,
@@ -168,7 +169,7 @@ def test_ranges_are_simulated_instance_by_instance() -> None:
                     one.means,
                     family=sw.Bernoulli(),
                     strategy=strategy,
-                    stopping=sw.Mixture(),
+                    stopping=sw.Wealth(),
                     delta=0.1,
                     repetitions=30,
                     seed=one.seed,
@@ -322,7 +323,7 @@ def test_text_and_html() -> None:
     text, html = repr(fixed()), fixed()._repr_html_()
     for part in (
         "lower bound",
-        "Mixture is proven: a wrong answer",
+        "Wealth is proven: a wrong answer",
         "cost",
         "80%",
         "Garivier & Kaufmann 2016",
@@ -565,6 +566,7 @@ def test_a_real_process() -> None:
     result = subprocess.run(
         [*command, "--costs", "1,2.5", "--json"],
         capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "STOPWISE_QUIET": "1"},
     )  # fmt: skip
     assert (result.returncode, result.stderr) == (0, "")
     assert json.loads(result.stdout) == json.loads(json.dumps(fixed().to_dict()))

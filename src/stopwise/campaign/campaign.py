@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
-
-import numpy as np
+from typing import Any
 
 from stopwise import __version__
 from stopwise.campaign import spec as specs
@@ -21,7 +19,6 @@ from stopwise.campaign.errors import (
     CampaignDecided,
     CampaignExists,
     Conflict,
-    StorageError,
     UnknownToken,
 )
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
@@ -36,6 +33,7 @@ from stopwise.campaign.names import (
 )
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica, Snapshot
+from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
 from stopwise.campaign.session import Crossing, Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Recommendation, Status
@@ -44,23 +42,12 @@ from stopwise.campaign.storage.transaction import Past, Transaction
 from stopwise.campaign.verify import Verification
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.families.verbs import supports
 from stopwise.problems.verbs import in_words
 
 LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
 MOST = 10_000  # tickets of one ask
 LONGEST_NOTE = 1000
 DECISION = "decision"  # the token of that event
-Found = TypeVar("Found")
-
-
-class Sample(NamedTuple):
-    """What was told under a token; ``waiting``: it was in flight."""
-
-    token: str
-    arm: int
-    value: float
-    waiting: bool
 
 
 class Campaign:
@@ -173,7 +160,7 @@ class Campaign:
 
     def tell(self, token: str, value: float) -> Receipt:
         """A ticket's sample. The same again gives the same receipt; another value is a conflict."""
-        sample = self._value(value)
+        sample = sample_value(self.spec.design.family, value)
         (found,) = self.tell_all([(token, sample)])
         if isinstance(found, StopwiseError):
             raise found
@@ -183,21 +170,21 @@ class Campaign:
         """Many tickets' samples with one commit: the receipt of each, or why it is refused."""
         with self._replica.change() as (transaction, session):
             transaction.read_about([token for token, _ in tells if is_token(token)])
-            checked = [_attempt(self._checked, transaction, *each) for each in tells]
+            checked = [attempt(self._checked, transaction, *each) for each in tells]
             new: dict[str, Sample] = {}
             for each in checked:
                 if isinstance(each, Sample) and "told" not in transaction.about(each.token).events:
                     new.setdefault(each.token, each)
             self._take(transaction, session, "told", list(new.values()))
             return [
-                _attempt(self._receipt, transaction, "told", each.token, each.value)
+                attempt(self._receipt, transaction, "told", each.token, each.value)
                 if isinstance(each, Sample)
                 else each
                 for each in checked
             ]
 
     def _checked(self, transaction: Transaction, token: str, value: float) -> Sample:
-        sample = self._value(value)
+        sample = sample_value(self.spec.design.family, value)
         past, waiting = self._asked(transaction, token)
         arm = past["asked"].arm
         assert arm is not None
@@ -205,7 +192,7 @@ class Campaign:
 
     def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
         """A sample that nobody asked for. With a ``token`` of yours it can be told again safely."""
-        place, sample = self._arm(arm), self._value(value)
+        place, sample = arm_place(self.labels, arm), sample_value(self.spec.design.family, value)
         used = secrets.token_hex(16) if token is None else token_text(token)
         with self._replica.change() as (transaction, session):
             past, _ = transaction.about(used)
@@ -360,31 +347,3 @@ class Campaign:
                 "for are recorded by their arm (record)."
             )
         return past
-
-    def _value(self, value: float) -> float:
-        family = self.spec.design.family
-        sample = checks.finite("value", float(value) if isinstance(value, bool) else value)
-        if abs(sample) > checks.LARGEST:
-            raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")
-        if not supports(family, sample):
-            raise BadArgument("value", value, f"a possible sample of {family!r}")
-        return sample
-
-    def _arm(self, arm: int | str) -> int:
-        if isinstance(arm, str) and arm in self.labels:
-            return self.labels.index(arm)
-        whole = isinstance(arm, int | np.integer) and not isinstance(arm, bool)
-        if whole and 0 <= int(arm) < len(self.labels):
-            return int(arm)
-        shown = ", ".join(map(repr, self.labels[:20]))
-        raise BadArgument("arm", arm, f"0 to {len(self.labels) - 1}, or one of {shown}")
-
-
-def _attempt(work: Callable[..., Found], *given: Any) -> Found | StopwiseError:
-    """What comes of it, or why it is refused; a storage that fails is no refusal."""
-    try:
-        return work(*given)
-    except StorageError:
-        raise
-    except StopwiseError as error:
-        return error

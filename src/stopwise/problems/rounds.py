@@ -96,7 +96,7 @@ def best_evidence(
 ) -> float:
     """The largest D(N, mu-hat, not i) over all answers, and the first answer that has it.
 
-    Where it is less than ``enough`` any smaller number >= 0 will do, and any answer.
+    Where it is less than ``enough`` any number >= 0 below that will do, and any answer.
     """
     best = -1.0
     for place in range(sketch.answers[0]):

@@ -106,14 +106,16 @@ def _best_evidence(
 def _arm_evidence(
     problem: BestArm, family: Any, data: Data, sketch: Start, enough: float, arm: int
 ) -> float:
-    """The least over the rivals; 0 where a bound shows that it is less than enough."""
+    """The least over the rivals, or a bound on it that is less than enough."""
     least, weakest = math.inf, WEAKEST + arm
     if problem.epsilon > 0.0:  # else the costs are as cheap as their bounds
         for turn in range(-1, data.means.size):
             other = sketch.places[weakest] if turn < 0 else turn
-            if other != arm and pair_bound(family, data, arm, other, problem.epsilon) < enough:
-                sketch.places[weakest] = other
-                return 0.0
+            if other != arm:
+                bound = pair_bound(family, data, arm, other, problem.epsilon)
+                if bound < enough:
+                    sketch.places[weakest] = other
+                    return bound
     for turn in range(-1, data.means.size):
         other = sketch.places[weakest] if turn < 0 else turn
         if other != arm:
