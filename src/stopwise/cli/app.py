@@ -23,6 +23,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # boxes and colours would double the time to the first word
+    context_settings={"max_content_width": 120},
 )
 
 

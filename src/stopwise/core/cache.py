@@ -126,7 +126,7 @@ def _place(kind: Any) -> Any:
     found = getattr(kind, "instance_class", None)
     if found is None:
         return "tuple"
-    script = getattr(sys.modules[found.__module__], "__file__", "")
+    script = getattr(sys.modules.get(found.__module__), "__file__", "")
     return (script if found.__module__ == "__main__" else found.__module__, found.__qualname__)
 
 

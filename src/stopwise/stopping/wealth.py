@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from stopwise.cells.shape import ANY
 from stopwise.core.arrays import assign
 from stopwise.core.data import Data, State
@@ -71,10 +73,9 @@ def _weigh(
 
 @verbs.evidence.register(Wealth)
 def _evidence(rule: Wealth, problem: Any, family: Any, state: State, code: Code) -> float:
-    state.tally.marks[ARM] = NOBODY
-    return float(
-        weakest_cell(problem, family, state.data, state.sketch, code, state.tally, -math.inf)
-    )
+    purse = type(state.tally)(*map(np.copy, state.tally))  # who asks changes nothing
+    purse.marks[ARM] = NOBODY
+    return float(weakest_cell(problem, family, state.data, state.sketch, code, purse, -math.inf))
 
 
 @judged.register(SimplePurse)
