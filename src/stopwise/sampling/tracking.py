@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from stopwise.core.arrays import Floats, smallest
+from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument, MissingVerb
 from stopwise.core.options import Option
 from stopwise.core.values import Empty, Value
@@ -72,6 +72,11 @@ def water_level(target: Floats, floor: float, start: float) -> float:
     to it, and the mass comes from the others in equal parts, as far as each can give. Any unequal
     cut would have a larger part.
     """
+    scarce = False
+    for k in range(target.size):
+        scarce |= target[k] < floor
+    if not scarce:
+        return floor
     level, goal = max(start, floor), 1.0 - target.size * floor
     for _ in range(target.size + 1):  # Newton on a convex piecewise linear function: K pieces
         above, richer = excess(target, level)
@@ -107,11 +112,9 @@ def excess(target: Floats, level: float) -> tuple[float, int]:
 def _follow_sum(
     tracker: CTracking, target: Floats, counts: Floats, totals: Floats, rounds: int
 ) -> int:
-    arms, least = counts.size, smallest(target)
-    level = floor = 0.0
-    if 4.0 * least * least * (arms * arms + rounds) < 1.0:  # below epsilon_t of the tracking lemma
-        floor = 0.5 / math.sqrt(arms * arms + rounds)
-        level = totals[arms] = water_level(target, floor, totals[arms])
+    arms = counts.size
+    floor = 0.5 / math.sqrt(arms * arms + rounds)  # epsilon_t of the tracking lemma
+    level = totals[arms] = water_level(target, floor, totals[arms])
     best, arm = -math.inf, 0
     for k in range(arms):
         totals[k] += max(target[k] - level, 0.0) + floor
