@@ -109,7 +109,8 @@ class Strategy(Role, listed=False):
 
     ``uses_randomness``: it draws from the generator that it is given. ``looks_at_delta``: its choices
     depend on delta, so that one trajectory serves one delta only. ``needs_truth``: it knows the true
-    means, and so cannot run in a campaign.
+    means, and so cannot run in a campaign. In words, for a campaign's page: ``reason``, how it chooses
+    the answer that it pursues; ``because``, why the first one, and why the next after ``{before}``.
     """
 
     __slots__ = ()
@@ -118,6 +119,8 @@ class Strategy(Role, listed=False):
     uses_randomness: ClassVar[bool] = False
     looks_at_delta: ClassVar[bool] = False
     needs_truth: ClassVar[bool] = False
+    reason: ClassVar[str] = ""
+    because: ClassVar[tuple[str, str]] = ("", "")
 
 
 class StoppingRule(Role, listed=False):
