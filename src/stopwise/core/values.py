@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from stopwise.core import registry
-from stopwise.core.errors import BadArgument
+from stopwise.core.errors import BadArgument, Nothing
 from stopwise.core.options import Option
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Value(tuple[Any, ...]):
@@ -140,3 +144,21 @@ def check_role(name: str, given: Any, kind: type[Role]) -> None:
         hint = f"This is the type; give a value of it: {given.__name__}(...)."
         raise BadArgument(name, given.__name__, f"{words}, such as {kind.example}", hint)
     raise BadArgument(name, given, f"{words}, such as {kind.example}")
+
+
+def needs_family(function: Callable[P, R]) -> Callable[P, R]:
+    """Say what to give where the family is left out. None is assumed: it would be wrong unnoticed."""
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **options: P.kwargs) -> R:
+        if "family" not in options:
+            raise BadArgument(
+                "family",
+                Nothing(),
+                f"a family by its name, such as family={Family.example}",
+                "It says what one sample looks like, and there is no default: samples of another "
+                "family need other numbers. ``stopwise names`` lists them.",
+            )
+        return function(*arguments, **options)
+
+    return checked
