@@ -46,6 +46,10 @@ def _in_words(problem: AnyLowArm, answer: Any, labels: Sequence[str]) -> str:
     return f"no arm is below {problem.threshold:g}"
 
 
+verbs.asked.register(AnyLowArm)(lambda problem: f"Is any arm below {problem.threshold:g}?")
+verbs.named.register(AnyLowArm)(lambda problem, answer: () if answer == "none" else (answer,))
+
+
 @verbs.candidates.register(AnyLowArm)
 def _candidates(problem: AnyLowArm, family: Any, means: Floats) -> Iterator[Answer]:
     # D(mu, not k) = d(mu_k, threshold): among arms that are alike the lowest wins

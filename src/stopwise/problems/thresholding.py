@@ -71,6 +71,11 @@ verbs.answer_count.register(Thresholding)(lambda problem: 0)
 verbs.several_answers.register(Thresholding)(lambda problem: False)
 
 
+@verbs.asked.register(Thresholding)
+def _asked(problem: Thresholding) -> str:
+    return f"Which arms are below {problem.threshold:g}, and which above?"
+
+
 @verbs.in_words.register(Thresholding)
 def _in_words(problem: Thresholding, answer: Any, labels: Sequence[str]) -> str:
     below = [labels[k] for k in answer]

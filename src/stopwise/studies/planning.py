@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from stopwise.core import checks, registry
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role, needs_family
 from stopwise.engine.design import Design, check_deltas, generator, prepare, what_suits
 from stopwise.engine.step import begin
 from stopwise.families.checks import check_means
@@ -35,6 +35,7 @@ Strategies = Mapping[str, Strategy] | Sequence[Strategy]
 USUAL = ("sticky-track-and-stop", "track-and-stop", "uniform")
 
 
+@needs_family
 def plan(
     problem: Problem,
     means: Sequence[Guess],

@@ -18,7 +18,7 @@ from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import StopwiseError
 from stopwise.core.optional import load
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy, needs_family
 from stopwise.core.waiting import waiting
 from stopwise.engine.batch import Failure, Stream, run_batch
 from stopwise.engine.design import Design, check_deltas, prepare, what_suits
@@ -147,6 +147,7 @@ def _seed(seed: int | None) -> int:
     return secrets.randbits(64) if seed is None else checks.whole("seed", seed, least=0)
 
 
+@needs_family
 def run(
     problem: Problem,
     means: ArrayLike,
@@ -214,6 +215,7 @@ def _readable(trace: Trace, design: Design, rounds: int) -> RunTrace:
     )
 
 
+@needs_family
 def simulate(
     problem: Problem,
     means: ArrayLike,

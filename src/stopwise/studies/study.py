@@ -15,7 +15,7 @@ import numpy as np
 
 from stopwise.core.checks import whole
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem, check_role
+from stopwise.core.values import Family, Problem, check_role, needs_family
 from stopwise.engine.batch import Batch
 from stopwise.engine.design import check_deltas, default_stopping, default_strategy
 from stopwise.studies.blocks import BadBlock, Blocks, write_file
@@ -41,6 +41,7 @@ class Study:
     them; ``folder`` is where blocks are kept.
     """
 
+    @needs_family
     def __init__(
         self,
         problem: Problem | Callable[[int], Problem],

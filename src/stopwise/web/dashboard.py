@@ -16,6 +16,7 @@ from stopwise.campaign.status import Status, words
 from stopwise.core.errors import NotDefined
 from stopwise.families.verbs import interval, lower, of_arm, regret, upper
 from stopwise.oracles.values import Oracle
+from stopwise.problems.verbs import asked, named
 from stopwise.sampling.verbs import pursues
 
 A_SECOND = 50  # pages that are loaded anew in a second, at most, however many are open
@@ -62,7 +63,10 @@ def page(campaign: Campaign) -> dict[str, Any]:
     session = seen.session
     now = oracle_now(spec, session)
     samples, evidence, threshold = session.curve
+    decision = seen.decision
     return {
+        "asked": asked(spec.design.problem),
+        "named": list(named(spec.design.problem, decision.answer)) if decision else [],
         "status": Status.of(campaign.name, spec, seen).to_dict(),
         "spec": spec.table,
         "hash": spec.key,
@@ -73,15 +77,25 @@ def page(campaign: Campaign) -> dict[str, Any]:
         },
         "arms": arms(spec, session, now),
         "pursues": bool(pursues(spec.design.strategy)),
-        "changes": [
-            {**change._asdict(), "answer": words(spec, change.answer)} for change in session.changes
-        ],
+        "reason": spec.design.asked.strategy.reason,
+        "changes": changes(spec, session),
         "lost": session.losses.tolist(),  # of each arm: asks that came to nothing, all asks
-        "remaining": None if seen.decision else samples_needed(session, now),
+        "remaining": None if decision else samples_needed(session, now),
         "leases": [lease._asdict() for lease in leases],
         "ledger": [event.to_dict() for event in reversed(newest)],
         "last": seen.last,
     }
+
+
+def changes(spec: CampaignSpec, session: Session) -> list[dict[str, Any]]:
+    """Every change of the pursued answer, in words, with the strategy's reason for it."""
+    because, later = spec.design.asked.strategy.because
+    found: list[dict[str, Any]] = []
+    for change in session.changes:
+        answer = words(spec, change.answer)
+        found.append({**change._asdict(), "answer": answer, "because": because})
+        because = later.replace("{before}", str(answer))
+    return found
 
 
 def arms(spec: CampaignSpec, session: Session, now: Oracle | None) -> list[dict[str, Any]]:

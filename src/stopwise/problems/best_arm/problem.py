@@ -66,10 +66,21 @@ def _correct_answers(problem: BestArm, means: Floats) -> Iterator[int]:
 verbs.several_answers.register(BestArm)(lambda problem: problem.epsilon > 0.0)
 
 
+def _close(problem: BestArm) -> str:
+    return f", up to {problem.epsilon:g}" if problem.epsilon else ""
+
+
 @verbs.in_words.register(BestArm)
 def _in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> str:
-    close = f", up to {problem.epsilon:g}" if problem.epsilon else ""
-    return f"{labels[answer]} is best{close}"
+    return f"{labels[answer]} is best{_close(problem)}"
+
+
+@verbs.asked.register(BestArm)
+def _asked(problem: BestArm) -> str:
+    return f"Which arm has the highest mean{_close(problem)}?"
+
+
+verbs.named.register(BestArm)(lambda problem, answer: (answer,))
 
 
 @verbs.tie.register(BestArm)

@@ -147,7 +147,7 @@ class View {
     this.loading.hidden = true;
     this.rest.hidden = false;
     put(this.chip, chip(status.state));
-    say(this.asked, question(spec));
+    say(this.asked, question(page));
     say(this.spec, JSON.stringify(spec, null, 2));
     this.hero.update(page);
     const begun = page.last > 0;
@@ -169,28 +169,10 @@ class View {
   }
 }
 
-const ASKED = {
-  "best-arm": ({ epsilon }) =>
-    epsilon ? `Which arm has the highest mean, up to ${brief(epsilon)}?` : "Which arm has the highest mean?",
-  thresholding: ({ threshold }) => `Which arms are below ${brief(threshold)}, and which above?`,
-  "minimum-threshold": ({ threshold }) => `Is the lowest mean below ${brief(threshold)}?`,
-  "any-low-arm": ({ threshold }) => `Is any arm below ${brief(threshold)}?`,
-  "any-sign": ({ threshold = 0 }) => `On which side of ${brief(threshold)} is any one arm?`,
-  "any-half-space": () => "On which side is any one of the combinations?",
-  "all-half-spaces": () => "Is every combination high enough?",
-  sphere: ({ radius = 1 }) => `Are the means inside the ball of radius ${brief(radius)}?`,
-};
-
-function question(spec) {
-  const kind = kindOf(spec.question);
-  const plain = typeof spec.question === "string" && spec.question !== kind;
-  const asked =
-    plain || !ASKED[kind]
-      ? plain
-        ? spec.question
-        : `A ${kind} question`
-      : ASKED[kind](typeof spec.question === "string" ? {} : spec.question);
-  return `${asked} ${plural(spec.arms.length, "arm")}, ${kindOf(spec.family)} samples, delta ${brief(spec.delta)}.`;
+/** What is asked, of how many arms, and how surely. */
+function question({ asked, spec }) {
+  const about = [plural(spec.arms.length, "arm"), `${kindOf(spec.family)} samples`, `delta ${brief(spec.delta)}`];
+  return `${asked} ${about.join(", ")}.`;
 }
 
 function firstSteps(name) {

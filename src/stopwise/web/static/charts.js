@@ -221,7 +221,7 @@ function shown(arms) {
 }
 
 /** Means with intervals that hold for all arms at all times together. */
-export function means(arms, level, answer) {
+export function means(arms, level, named) {
   const { drawn, remark } = shown(arms);
   const known = drawn.filter((each) => each.mean !== null);
   const ends = known.flatMap((each) => [each.low ?? each.mean, each.high ?? each.mean, each.mean]);
@@ -237,7 +237,7 @@ export function means(arms, level, answer) {
       : () => svg("line", { class: "level", x1: place(level), x2: place(level), y1: 0, y2: 28 });
   const lines = drawn.map((arm) => ({
     label: arm.label,
-    tag: answer !== null && arms[answer] === arm ? "the answer" : null,
+    tag: named.some((k) => arms[k] === arm) ? "the answer" : null,
     values: arm.mean === null ? [NONE, "no sample"] : [el("b", {}, write(arm.mean)), interval(arm, write)],
     plot: strip(28, border && border(), arm.mean === null ? null : whisker(arm, place)),
   }));

@@ -128,37 +128,17 @@ export class ArmsPanel {
     const { question, delta } = page.spec;
     const level =
       typeof question === "object" && Number.isFinite(question.threshold) ? question.threshold : null;
-    const answer =
-      kindOf(question) === "best-arm" && page.status.decision ? page.status.decision.answer : null;
     say(
       this.about,
       `Intervals hold for all arms and at all times together, with probability ${brief(1 - delta)}.${level === null ? "" : ` The dashed line is the threshold ${brief(level)}.`}`,
     );
-    put(this.means, means(page.arms, level, answer));
+    put(this.means, means(page.arms, level, page.named));
     put(this.shares, shares(page.arms));
     this.first.draw();
     this.second.draw();
   }
 }
 
-const REASONS = {
-  "sticky-track-and-stop":
-    "Sticky Track-and-Stop keeps to the first answer, in a fixed order, that may still be the one that is easiest to prove. It changes only when the data rule that out, so it may differ from the answer that leads.",
-  "track-and-stop":
-    "Track-and-Stop pursues the answer that the means favour at the moment. It changes when another one is ahead.",
-  "fixed-weights": "With fixed weights no answer is pursued: the samples are shared out as the spec says.",
-  uniform: "Uniform sampling pursues no answer: every arm is sampled equally often.",
-};
-const BECAUSE = {
-  "sticky-track-and-stop": [
-    "the first in the order that the data allowed",
-    (before) => `instead of “${before}”: by then it was the first in the order that the data allowed`,
-  ],
-  "track-and-stop": [
-    "the means favoured it once every arm had a sample",
-    (before) => `the means came to favour it over “${before}”`,
-  ],
-};
 const LATEST = 4; // changes that are shown with their reasons; the table has all
 
 /** The pursued answer over time, and why. */
@@ -180,18 +160,14 @@ export class PursuitPanel {
     this.node = card("Pursued answer", this.reason, this.plot, this.list, this.data.node);
   }
 
-  update({ changes, status, spec, pursues }) {
-    const kind = kindOf(spec.strategy);
-    say(this.reason, REASONS[kind] ?? (pursues ? "" : "This strategy pursues no answer."));
+  update({ changes, status, reason, pursues }) {
+    say(this.reason, reason || (pursues ? "" : "This strategy pursues no answer."));
     const some = pursues && changes.length > 0;
     this.plot.hidden = !pursues;
     this.list.hidden = this.data.node.hidden = !some;
     const none = () => hint("None yet: every arm is sampled once first.");
     put(this.plot, some ? pursuit(changes, status.samples, status.decision !== null) : none());
-    const [first, later] = BECAUSE[kind] ?? ["", () => ""];
-    this.changes = changes
-      .map((each, k) => ({ ...each, because: k ? later(changes[k - 1].answer) : first }))
-      .reverse(); // the newest first
+    this.changes = [...changes].reverse(); // the newest first
     put(
       this.list,
       this.changes.slice(0, LATEST).map((each) => change(each)),
