@@ -121,6 +121,12 @@ def named(problem: Any, answer: Any) -> tuple[int, ...]:
 
 
 @verb
+def sense(problem: Any) -> int:
+    """Whether arms compete for the highest mean (1), for the lowest (-1), or not at all (0)."""
+    return 0
+
+
+@verb
 def in_words(problem: Any, answer: Any, labels: Sequence[str]) -> str:
     """What an answer says about the arms, by their labels."""
     return str(answer)

@@ -16,7 +16,7 @@ from stopwise.campaign.status import Status, words
 from stopwise.core.errors import NotDefined
 from stopwise.families.verbs import interval, lower, of_arm, regret, upper
 from stopwise.oracles.values import Oracle
-from stopwise.problems.verbs import asked, named
+from stopwise.problems.verbs import asked, named, sense
 from stopwise.sampling.verbs import pursues
 
 A_SECOND = 50  # pages that are loaded anew in a second, at most, however many are open
@@ -67,6 +67,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
     return {
         "asked": asked(spec.design.problem),
         "named": list(named(spec.design.problem, decision.answer)) if decision else [],
+        "sense": sense(spec.design.problem),
         "status": Status.of(campaign.name, spec, seen).to_dict(),
         "spec": spec.table,
         "hash": spec.key,

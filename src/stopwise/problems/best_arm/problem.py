@@ -80,6 +80,7 @@ def _asked(problem: BestArm) -> str:
     return f"Which arm has the highest mean{_close(problem)}?"
 
 
+verbs.sense.register(BestArm)(lambda problem: 1)
 verbs.named.register(BestArm)(lambda problem, answer: (answer,))
 
 

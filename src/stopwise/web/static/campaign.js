@@ -1,17 +1,17 @@
 // One campaign, live.
 
 import { get, path, Poller, Problem, Stream } from "./api.js";
-import { announce, brief, chip, el, plural, put, say } from "./dom.js";
+import { announce, chip, el, percent, plural, put, say } from "./dom.js";
 import { Hero } from "./hero.js";
+import { OptionsPanel } from "./options.js";
 import {
-  ArmsPanel,
   card,
   EvidencePanel,
   hint,
-  kindOf,
   LedgerPanel,
   InFlightPanel,
   PursuitPanel,
+  SharesPanel,
   WordsPanel,
 } from "./panels.js";
 import { RecordPanel } from "./record.js";
@@ -67,27 +67,35 @@ class View {
     this.words = new WordsPanel();
     this.inFlight = new InFlightPanel();
     this.record = new RecordPanel(name);
-    this.panels = [
+    const [options, evidence, shares, pursued, ledger] = [
+      new OptionsPanel(),
       new EvidencePanel(),
-      new ArmsPanel(),
+      new SharesPanel(),
       new PursuitPanel(),
-      this.inFlight,
       new LedgerPanel(),
-      this.record,
     ];
-    const [evidence, arms, pursued, inFlight, ledger, record] = this.panels.map((each) => each.node);
-    const more = [
-      el("div", { class: "pair" }, pursued, this.words.node),
-      el("div", { class: "pair" }, inFlight, ledger),
-    ];
-    this.later = [evidence, arms, ...more]; // what has nothing to show before the first event
+    this.panels = [options, evidence, shares, pursued, this.inFlight, ledger, this.record];
+    const details = el(
+      "details",
+      { class: "details" },
+      el("summary", {}, "Details"),
+      el(
+        "div",
+        { class: "stack" },
+        el("div", { class: "pair" }, this.words.node, shares.node),
+        el("div", { class: "pair" }, pursued.node, this.inFlight.node),
+        ledger.node,
+        this.specCard(),
+      ),
+    );
+    this.later = [options.node, evidence.node, details]; // nothing to show before the first event
     this.rest = el(
       "div",
       { class: "stack", hidden: true },
-      el("div", { class: "main-pair" }, this.start, evidence, record),
-      arms,
-      more,
-      this.specCard(),
+      this.start,
+      options.node,
+      el("div", { class: "main-pair" }, evidence.node, this.record.node),
+      details,
     );
     this.loading = el("p", { class: "loading", role: "status" }, "Loading…");
     setTimeout(
@@ -169,10 +177,10 @@ class View {
   }
 }
 
-/** What is asked, of how many arms, and how surely. */
+/** What is asked, of how many options, and how surely. */
 function question({ asked, spec }) {
-  const about = [plural(spec.arms.length, "arm"), `${kindOf(spec.family)} samples`, `delta ${brief(spec.delta)}`];
-  return `${asked} ${about.join(", ")}.`;
+  const options = plural(spec.arms.length, "option");
+  return `${asked} ${options}, at most ${percent(spec.delta)} risk of a wrong answer.`;
 }
 
 function firstSteps(name) {

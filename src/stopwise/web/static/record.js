@@ -2,7 +2,7 @@
 
 import { download, get, path, Problem } from "./api.js";
 import { announce, count, el, exact, plural, put, svg } from "./dom.js";
-import { card, hint, kindOf } from "./panels.js";
+import { foldedCard, hint, kindOf } from "./panels.js";
 
 const KINDS = [
   ["csv", "CSV"],
@@ -28,7 +28,7 @@ export class RecordPanel {
       ),
     );
     this.facts = el("dl", { class: "facts" });
-    this.node = card(
+    this.node = foldedCard(
       "Proof and record",
       this.facts,
       hint("Verify derives everything anew from the events alone, and compares it with what is on record."),
@@ -53,7 +53,6 @@ export class RecordPanel {
       : [
           ["Events", count(status.events)],
           ["Stopping rule", `${rule}${status.proven ? ", proven" : ", not proven"}`],
-          ["Strategy", kindOf(spec.strategy)],
           ["Spec hash", el("code", {}, hash)],
         ];
     const text = JSON.stringify([decision, status.events]);
