@@ -23,7 +23,7 @@ class AnyLowArm(limits.ArmSides):
     """Any arm with mean at most ``threshold``, or "none". Answers: 0 to K - 1, then "none"."""
 
     __slots__ = ()
-    title = "Is any arm below a threshold? Name one"
+    title = "Is any option below a threshold? Name one"
 
 
 @verbs.answers.register(AnyLowArm)
@@ -46,7 +46,7 @@ def _in_words(problem: AnyLowArm, answer: Any, labels: Sequence[str]) -> str:
     return f"no arm is below {problem.threshold:g}"
 
 
-verbs.asked.register(AnyLowArm)(lambda problem: f"Is any arm below {problem.threshold:g}?")
+verbs.asked.register(AnyLowArm)(lambda problem: f"Is any option below {problem.threshold:g}?")
 verbs.named.register(AnyLowArm)(lambda problem, answer: () if answer == "none" else (answer,))
 
 

@@ -57,7 +57,7 @@ def _in_words(problem: AnySign, answer: Any, labels: Sequence[str]) -> str:
 
 @verbs.asked.register(AnySign)
 def _asked(problem: AnySign) -> str:
-    return f"On which side of {problem.threshold:g} is any one arm?"
+    return f"On which side of {problem.threshold:g} is any one option?"
 
 
 verbs.named.register(AnySign)(lambda problem, answer: (answer[0],))

@@ -28,7 +28,7 @@ class Thresholding(ArmSides):
     """
 
     __slots__ = ()
-    title = "Which arms are below a threshold, and which above?"
+    title = "Which options are below a threshold, and which above?"
 
 
 @jitable
@@ -73,7 +73,7 @@ verbs.several_answers.register(Thresholding)(lambda problem: False)
 
 @verbs.asked.register(Thresholding)
 def _asked(problem: Thresholding) -> str:
-    return f"Which arms are below {problem.threshold:g}, and which above?"
+    return f"Which options are below {problem.threshold:g}, and which above?"
 
 
 @verbs.in_words.register(Thresholding)

@@ -33,7 +33,7 @@ class BestArm(_BestArm, Problem):
     """An arm whose mean is within ``epsilon`` of the largest. Answers: the arms, 0 to K - 1."""
 
     __slots__ = ()
-    title = "Which arm has the highest mean?"
+    title = "Which option has the highest mean?"
     options = {
         "epsilon": Option(
             NOT_NEGATIVE, "How far from the best is still good enough; empty: not at all"
@@ -77,7 +77,7 @@ def _in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> str:
 
 @verbs.asked.register(BestArm)
 def _asked(problem: BestArm) -> str:
-    return f"Which arm has the highest mean{_close(problem)}?"
+    return f"Which option has the highest mean{_close(problem)}?"
 
 
 verbs.sense.register(BestArm)(lambda problem: 1)
