@@ -13,12 +13,12 @@ from stopwise.web.dashboard import page
 
 PLANES = [[1.0, 0.0], [0.5, 0.5]]
 ASKED: list[tuple[Any, str]] = [
-    ("best-arm", "Which arm has the highest mean?"),
-    ("best-arm:epsilon=0.1", "Which arm has the highest mean, up to 0.1?"),
-    ({"kind": "thresholding", "threshold": 0.5}, "Which arms are below 0.5, and which above?"),
+    ("best-arm", "Which option has the highest mean?"),
+    ("best-arm:epsilon=0.1", "Which option has the highest mean, up to 0.1?"),
+    ({"kind": "thresholding", "threshold": 0.5}, "Which options are below 0.5, and which above?"),
     ({"kind": "minimum-threshold", "threshold": -1}, "Is the lowest mean below -1?"),
-    ({"kind": "any-low-arm", "threshold": 2}, "Is any arm below 2?"),
-    ("any-sign", "On which side of 0 is any one arm?"),
+    ({"kind": "any-low-arm", "threshold": 2}, "Is any option below 2?"),
+    ("any-sign", "On which side of 0 is any one option?"),
     ({"kind": "sphere", "radius": 3}, "Are the means inside the ball of radius 3?"),
     ({"kind": "all-half-spaces", "normals": PLANES}, "Is every linear combination high enough?"),
 ]

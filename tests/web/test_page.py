@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from browser import Service, Window, browser
 from stopwise.campaign.storage.store import Store
@@ -19,6 +19,13 @@ from stopwise.web.tokens import Tokens
 LABEL = "<script>alert(1)</script>"
 STATIC = Path(__file__).parents[2] / "src" / "stopwise" / "web" / "static"
 Opener = Callable[..., Window]
+
+
+def unfold(page: Page) -> None:
+    """Open all that is folded, from the outside in."""
+    closed = page.locator("details:not([open]) > summary:visible")
+    while closed.count():
+        closed.first.click()
 
 
 @pytest.fixture(scope="module")
@@ -110,10 +117,9 @@ def test_script_in_a_label_is_text(opened: Opener) -> None:
     window.open("#/campaign/open")
     page = window.page
     expect(page.locator(".plot-name", has_text=LABEL).first).to_be_visible()
+    unfold(page)
     expect(page.locator(".ledger").get_by_text("<b>gone</b>")).to_be_visible()
     expect(page.locator(".words li").first).to_be_visible()
-    for each in page.locator("details summary").all():
-        each.click()
     assert page.locator("main script, main b b, td b").count() == 0
     window.open("#/")
     expect(page.locator(".glance li")).not_to_have_count(0)
@@ -131,8 +137,7 @@ def test_axe_finds_nothing(theme: str, opened: Opener) -> None:
         window.open(f"#/campaign/{name}")
         expect(page.locator(".stats")).to_be_visible()
         expect(page.locator(".words li").first).to_be_attached()
-        for each in page.locator("details:visible > summary").all():
-            each.click()
+        unfold(page)
         page.get_by_role("button", name="Verify").click()
         expect(page.locator(".verdict")).to_contain_text("Agrees")
         assert window.violations() == [], name
@@ -254,14 +259,17 @@ def test_fifty_arms_with_long_labels(service: Service, opened: Opener) -> None:
     window = opened(viewport={"width": 360, "height": 740})
     page = window.page
     window.open("#/campaign/fifty")
+    unfolded = page.locator("summary", has_text=re.compile("^(Evidence so far|Details)$"))
+    for place in range(2):
+        unfolded.nth(place).click()
     expect(page.locator(".chart")).to_have_accessible_name(re.compile("^Evidence .* after 60 samp"))
     pictures = page.locator(".plots")
     for place, start in enumerate(("Means with intervals. conf", "Shares of the samples. conf")):
         expect(pictures.nth(place)).to_have_role("img")
         expect(pictures.nth(place)).to_have_accessible_name(re.compile(f"^{start}"))
-    expect(page.get_by_text("The 24 arms with the most samples, of 50")).to_have_count(2)
-    page.locator("summary", has_text="The numbers").nth(1).click()
-    expect(page.locator("details[open] tbody tr")).to_have_count(50)
+    expect(page.get_by_text("The 24 options with the most samples, of 50")).to_have_count(2)
+    page.locator("summary:visible", has_text="The numbers").first.click()
+    expect(page.locator("details.data[open] tbody tr")).to_have_count(50)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert window.violations() == []
 
@@ -275,6 +283,8 @@ def test_why_the_pursued_answer_changed(service: Service, opened: Opener) -> Non
     service.create("steady", arms=["a", "b"], strategy="uniform")
     service.work("steady", lambda place, arm: float(place % 2 == arm), 6)
     window.open("#/campaign/steady")
+    expect(page.get_by_role("heading", name="steady", level=1)).to_be_visible()
+    unfold(page)
     expect(page.get_by_text("Uniform sampling pursues no answer")).to_be_visible()
     expect(page.locator(".changes, .plots.one")).to_have_count(1)
     expect(page.locator(".changes")).to_be_hidden()
