@@ -284,6 +284,7 @@ def test_why_the_pursued_answer_changed(service: Service, opened: Opener) -> Non
     service.work("steady", lambda place, arm: float(place % 2 == arm), 6)
     window.open("#/campaign/steady")
     expect(page.get_by_role("heading", name="steady", level=1)).to_be_visible()
+    expect(page.locator(".stats")).to_be_visible()
     unfold(page)
     expect(page.get_by_text("Uniform sampling pursues no answer")).to_be_visible()
     expect(page.locator(".changes, .plots.one")).to_have_count(1)
