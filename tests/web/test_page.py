@@ -213,6 +213,7 @@ def test_readable_on_a_phone(opened: Opener) -> None:
         expect(page.locator(".glance li, .stats, form .card").first).to_be_visible()
         page.wait_for_timeout(200)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, route
+    assert page.evaluate("document.documentElement.scrollHeight") < 3 * 740
 
 
 OUTLINED = """() => {
@@ -289,6 +290,69 @@ def test_why_the_pursued_answer_changed(service: Service, opened: Opener) -> Non
     expect(page.get_by_text("Uniform sampling pursues no answer")).to_be_visible()
     expect(page.locator(".changes, .plots.one")).to_have_count(1)
     expect(page.locator(".changes")).to_be_hidden()
+
+
+def test_the_first_screen_has_no_jargon_and_does_not_contradict_itself(opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    for name in ("open", "settled"):
+        window.open(f"#/campaign/{name}")
+        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+        expect(page.locator(".stats")).to_be_visible()
+        seen = page.locator("main").inner_text().lower()
+        for word in ("oracle", "pursued", "weight", "threshold", "sticky", "martingale"):
+            assert word not in seen, (name, word)
+    expect(page.locator("[data-stat=evidence] b")).to_have_text(re.compile(r"^\d+\.\d of \d+\.\d$"))
+    marked = page.locator(".plot-row", has=page.locator(".tag"))
+    expect(marked).to_have_count(1)
+    expect(marked).to_contain_text("heads")
+    expect(marked).to_contain_text("the answer")
+    expect(page.locator(".hero-text")).to_have_text("heads is best")
+
+
+def test_options_are_sorted_by_their_means_and_say_by_how_much_they_differ(
+    service: Service, opened: Opener
+) -> None:
+    service.create("shares", arms=["few", "most", "some"], strategy="uniform")
+    service.work("shares", lambda place, arm: float(place % 10 < [2, 8, 5][arm]), 60)
+    window = opened()
+    window.open("#/campaign/shares")
+    rows = window.page.locator(".plots").first.locator(".plot-row:has(.plot-name)")
+    expect(rows).to_have_count(3)
+    means = dict(zip(["few", "most", "some"], window_means(service, "shares"), strict=True))
+    wanted = sorted(means, key=lambda label: -means[label])
+    for place, label in enumerate(wanted):
+        expect(rows.nth(place).locator(".plot-name")).to_have_text(label)
+    expect(rows.first).to_contain_text("leads")
+    share = means[wanted[0]] / means[wanted[1]] - 1.0
+    expect(rows.first).to_contain_text(f"({100 * share:.3g}%) above {wanted[1]}")
+    expect(rows.nth(2)).to_contain_text("below")
+
+
+def window_means(service: Service, name: str) -> list[float]:
+    return [arm["mean"] for arm in service.campaign(name)["arms"]]
+
+
+def test_a_guess_of_the_means_shows_what_it_may_cost(opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    window.open("#/new")
+    page.get_by_label("Arm 1", exact=True).fill("old")
+    page.get_by_label("Arm 2", exact=True).fill("new")
+    guess = page.get_by_label("Your guess of the means optional", exact=True)
+    guess.fill("20%, 60%")
+    shown = page.locator(".preview")
+    expect(shown).to_have_text(
+        re.compile(r"^About \d+ samples on average; nine of ten need between")
+    )
+    first = shown.inner_text()
+    page.get_by_label("Risk of a wrong answer (delta)", exact=True).fill("0.001")
+    expect(shown).not_to_have_text(first)
+    expect(shown).to_have_text(re.compile(r"^About \d+ samples on average"))
+    guess.fill("0.5, 0.5")
+    expect(guess).to_have_accessible_description(re.compile("no test ever ends"))
+    assert window.violations() == []
+    window.complaints = [each for each in window.complaints if "422" not in each]
 
 
 def test_theme_is_remembered(opened: Opener) -> None:

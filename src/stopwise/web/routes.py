@@ -27,6 +27,7 @@ from stopwise.campaign.events import Receipt
 from stopwise.campaign.schema import schema as campaign_schema
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.web import forms
+from stopwise.web.preview import preview as work_out
 from stopwise.web.service import Service
 
 STATUS: tuple[tuple[type[Exception], int], ...] = (
@@ -109,6 +110,13 @@ async def create(request: Request, form: forms.NewCampaign) -> dict[str, str]:
     store = _service(request).store
     made = await run_in_threadpool(lambda: Campaign.create(form.spec, store, form.name))
     return {"name": made.name, "hash": made.spec.key}
+
+
+@router.post("/preview")
+async def preview(request: Request, form: forms.PreviewWish) -> forms.PreviewOut:
+    """What a campaign would cost; nothing is created."""
+    async with _service(request).previews:
+        return forms.PreviewOut(**await work_out(form.model_dump()))
 
 
 @router.post("/campaigns/{name}/ask", response_model=list[forms.TicketOut])

@@ -24,6 +24,7 @@ class Service:
         self.store = store
         self.writer = Writer(self.campaign)
         self.long_reads = asyncio.Semaphore(1)  # what takes long is done for one at a time
+        self.previews = asyncio.Semaphore(1)
         self._feeds: OrderedDict[str, Feed] = OrderedDict()
         self._briefs: dict[str, tuple[int, forms.Brief]] = {}  # after which event
         self._lock = threading.Lock()

@@ -1,6 +1,6 @@
 // One campaign, live.
 
-import { get, path, Poller, Problem, Stream } from "./api.js";
+import { get, path, Poller, Problem, Stream, token } from "./api.js";
 import { announce, chip, el, percent, plural, put, say } from "./dom.js";
 import { Hero } from "./hero.js";
 import { OptionsPanel } from "./options.js";
@@ -186,10 +186,15 @@ function question({ asked, spec }) {
 function firstSteps(name) {
   const root = new URL(`api/${path(name)}`, document.baseURI.split("#")[0]);
   const home = new URL(".", document.baseURI.split("#")[0]).href.replace(/\/$/, "");
+  const closed = token() !== null;
   const python = [
+    ...(closed ? ["import os", ""] : []),
     "import stopwise as sw",
     "",
-    `campaign = sw.Client("${home}").open(${JSON.stringify(name)})`,
+    closed
+      ? `client = sw.Client("${home}", token=os.environ["STOPWISE_TOKEN"])`
+      : `client = sw.Client("${home}")`,
+    `campaign = client.open(${JSON.stringify(name)})`,
     "try:",
     "    while True:",
     "        (ticket,) = campaign.ask()",
@@ -198,7 +203,8 @@ function firstSteps(name) {
     "except sw.CampaignDecided as decided:",
     "    print(decided.decision.text)",
   ];
-  const post = `curl -s -H 'content-type: application/json'`;
+  const bearer = closed ? ` -H "authorization: Bearer $STOPWISE_TOKEN"` : "";
+  const post = `curl -s${bearer} -H 'content-type: application/json'`;
   const shell = [
     "# what to try next",
     `${post} -d '{}' \\\n  "${root}/ask"`,
@@ -211,7 +217,13 @@ function firstSteps(name) {
   ];
   return card(
     "Waiting for the first sample",
-    hint("Workers ask which arm to try, and tell what came out. As many as you like may do so at once."),
+    hint("Workers ask which option to try, and tell what came out. As many as you like may do so at once."),
+    closed
+      ? hint(
+          "A worker has a token of its own, in STOPWISE_TOKEN: ",
+          el("code", {}, "stopwise token create NAME --role work"),
+        )
+      : null,
     code("A worker in Python", python),
     code("The same two requests in a shell", shell),
   );

@@ -44,7 +44,7 @@ export class RecordPanel {
     const facts = decision
       ? [
           ["Evidence", exact(decision.evidence)],
-          ["Threshold", exact(decision.threshold)],
+          ["Needed", exact(decision.threshold)],
           ["Samples", count(decision.samples)],
           ["Decision event", count(decision.number)],
           ["Spec hash", el("code", {}, decision.key)],
