@@ -78,7 +78,7 @@ def test_a_whole_campaign_with_the_keyboard_alone(service: Service, opened: Open
     expect(page.get_by_role("heading", name="New campaign", level=1)).to_be_focused()
     window.tab_to("Name")
     page.keyboard.type("by keyboard")
-    window.tab_to("Arm 1")
+    window.tab_to("Option 1")
     page.keyboard.type(LABEL)
     press("Enter")  # the next arm
     page.keyboard.type("plain")
@@ -155,10 +155,10 @@ REFUSED = [
     ({"Risk of a wrong answer (delta)": "2"}, "delta", "probability strictly between 0 and 1"),
     ({"Risk of a wrong answer (delta)": "no"}, "delta", "got 'no'; allowed: a finite number"),
     ({"Name": ""}, "name", "at least 1 character"),
-    ({"Arm 2": "one"}, "arms[1]", "different texts"),
+    ({"Option 2": "one"}, "arms[1]", "different texts"),
     ({"Epsilon optional": "-1"}, "question.epsilon", "at least 0"),
     ({"Budget optional": "1.5"}, "budget", "whole number"),
-    ({"Cost of a sample of arm 2": "0"}, "costs[1]", "above 0"),
+    ({"Cost of a sample of option 2": "0"}, "costs[1]", "above 0"),
 ]
 
 
@@ -170,8 +170,8 @@ def test_the_services_own_messages_stand_next_to_their_fields(opened: Opener) ->
         window.open("#/new")
         page.get_by_text("Stopping rule, strategy and budget").click()
         page.get_by_label("Samples have costs").check()
-        usual = {"Name": "refused", "Arm 1": "one", "Arm 2": "two"}
-        usual |= {"Cost of a sample of arm 1": "1", "Cost of a sample of arm 2": "1"}
+        usual = {"Name": "refused", "Option 1": "one", "Option 2": "two"}
+        usual |= {"Cost of a sample of option 1": "1", "Cost of a sample of option 2": "1"}
         for label, text in {**usual, **changes}.items():
             page.get_by_label(label, exact=True).fill(text)
         page.get_by_role("button", name="Create the campaign").click()
@@ -303,7 +303,7 @@ def test_the_first_screen_has_no_jargon_and_does_not_contradict_itself(opened: O
         for word in ("oracle", "pursued", "weight", "threshold", "sticky", "martingale"):
             assert word not in seen, (name, word)
     expect(page.locator("[data-stat=evidence] b")).to_have_text(re.compile(r"^\d+\.\d of \d+\.\d$"))
-    marked = page.locator(".plot-row", has=page.locator(".tag"))
+    marked = page.locator(".plots").first.locator(".plot-row", has=page.locator(".tag"))
     expect(marked).to_have_count(1)
     expect(marked).to_contain_text("heads")
     expect(marked).to_contain_text("the answer")
@@ -337,8 +337,8 @@ def test_a_guess_of_the_means_shows_what_it_may_cost(opened: Opener) -> None:
     window = opened()
     page = window.page
     window.open("#/new")
-    page.get_by_label("Arm 1", exact=True).fill("old")
-    page.get_by_label("Arm 2", exact=True).fill("new")
+    page.get_by_label("Option 1", exact=True).fill("old")
+    page.get_by_label("Option 2", exact=True).fill("new")
     guess = page.get_by_label("Your guess of the means optional", exact=True)
     guess.fill("20%, 60%")
     shown = page.locator(".preview")
@@ -443,7 +443,7 @@ def test_a_closed_service_asks_for_a_token(tmp_path: Path, opened: Opener) -> No
         assert page.evaluate("Object.keys(localStorage)") == []
         window.open("#/new")
         page.get_by_label("Name", exact=True).fill("mine")
-        page.get_by_label("Arm 1", exact=True).fill("a")
+        page.get_by_label("Option 1", exact=True).fill("a")
         page.get_by_role("button", name="Create the campaign").click()
         expect(page.get_by_role("alert")).to_contain_text("the token may read; this needs admin")
         page.get_by_role("button", name="Forget the token").click()

@@ -15,7 +15,8 @@ from stopwise.campaign.errors import StorageAway
 from stopwise.core.errors import StopwiseError
 
 PATIENCE = 30.0  # seconds
-MOST_ROUNDS = 1_000_000  # of one simulated campaign
+RUNS = 100  # simulated campaigns
+MOST_ROUNDS = 1_000_000  # of one
 CHANCES = (0.05, 0.5, 0.95)
 
 
@@ -59,6 +60,7 @@ def forecast(spec: dict[str, Any], means: list[float]) -> dict[str, Any]:
         stopping=stopping,
         delta=made.delta,
         costs=made.costs,
+        repetitions=RUNS,
         max_rounds=MOST_ROUNDS,
         workers=1,
         progress=False,
