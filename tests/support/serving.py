@@ -52,7 +52,7 @@ class Service:
     def stop(self) -> int:
         """As systemd does."""
         self.process.terminate()
-        return self.process.wait(timeout=15)
+        return self.process.wait(timeout=60)
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def serving(storage: str | None, folder: Path, *options: str) -> Iterator[Servic
             service.kill()
 
 
-def until(true: object, seconds: float = 10.0) -> None:
+def until(true: object, seconds: float = 60.0) -> None:
     """Wait for something."""
     assert callable(true)
     end = time.monotonic() + seconds

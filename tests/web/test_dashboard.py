@@ -61,6 +61,11 @@ def test_changes_have_the_strategys_reasons() -> None:
     ]
 
 
+def test_the_guarantee_is_said_in_words() -> None:
+    assert page(started("best-arm"))["guarantee"] == "proven"
+    assert page(started("best-arm", stopping="stylized"))["guarantee"] == "not proven"
+
+
 def test_strategies_that_run_live_say_what_they_pursue() -> None:
     for name, kind in registry.load("strategy").items():
         if kind.__module__.startswith("stopwise.") and not kind.needs_truth:

@@ -53,8 +53,14 @@ class Design(NamedTuple):
         """How sure it is that a wrong answer has probability at most delta, in words."""
         if not self.proven:
             return "not proven"
-        foreign = not type(self.problem).__module__.startswith("stopwise.")
-        return "proven if its rank and union bound are right" if foreign else "proven"
+        return "proven if its rank and union bound are right" if foreign(self.problem) else "proven"
+
+
+def foreign(problem: Any) -> bool:
+    """Whether the problem, or a part of it, has a rank and a union bound that somebody else states."""
+    if isinstance(problem, Problem) and not type(problem).__module__.startswith("stopwise."):
+        return True
+    return isinstance(problem, tuple) and any(map(foreign, tuple.__iter__(problem)))
 
 
 def default_stopping(family: Family) -> StoppingRule:

@@ -11,6 +11,7 @@ import numpy as np
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
+from stopwise.engine.design import default_stopping
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
 from stopwise.studies.amounts import TARGET, Guess, amount, spelled
@@ -175,7 +176,7 @@ class Forecast:
         else:
             found.append(
                 f"{type(self.stopping).__name__} is NOT proven: errors may exceed {self.delta:g}. "
-                "Mixture, MixtureMartingale and Conservative are proven."
+                f"{type(default_stopping(self.family)).__name__}, the default, is proven."
             )
         if len(self.instances) > 1:
             found.append(

@@ -78,6 +78,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
         },
         "arms": arms(spec, session, now),
         "pursues": bool(pursues(spec.design.strategy)),
+        "guarantee": spec.design.guarantee,
         "reason": spec.design.asked.strategy.reason,
         "changes": changes(spec, session),
         "lost": session.losses.tolist(),  # of each arm: asks that came to nothing, all asks

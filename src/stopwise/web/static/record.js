@@ -38,7 +38,7 @@ export class RecordPanel {
     );
   }
 
-  update({ status, hash, spec }) {
+  update({ status, hash, spec, guarantee }) {
     const { decision } = status;
     const rule = kindOf(spec.stopping ?? spec.threshold); // what 0.2.0 called it
     const facts = decision
@@ -52,7 +52,7 @@ export class RecordPanel {
         ]
       : [
           ["Events", count(status.events)],
-          ["Stopping rule", `${rule}${status.proven ? ", proven" : ", not proven"}`],
+          ["Stopping rule", `${rule}, ${guarantee}`],
           ["Spec hash", el("code", {}, hash)],
         ];
     const text = JSON.stringify([decision, status.events]);
