@@ -39,7 +39,7 @@ QUADRATIC = (
 )
 WIDER = 1e-9  # of that distance: rounding may make an interval wider, not narrower
 NEGLIGIBLE = 1e-12  # of it, too
-MANY = 500  # arms from which on compiling pays
+MANY = 50  # arms from which on compiling pays
 
 
 class Intervals(NamedTuple):
