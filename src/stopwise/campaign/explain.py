@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -43,6 +43,8 @@ class Explanation:
     lost: dict[str, tuple[int, int]]  # arm: asks that came to nothing, of how many
     warning: str | None
     others: int = 0  # answers that are not listed, as far as they are counted
+    # of a screenful of arms, the most sampled first: the mean's interval, in words
+    intervals: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.text
@@ -71,7 +73,11 @@ class Explanation:
         evidence, others = _evidence(spec, session)
         remaining = samples_needed(session, oracle_now(spec, session))
         arm, weights = (None, ()) if status.decision else _peek(session)
+        intervals = _intervals(status)
         found = status.lines()
+        if intervals:
+            listed = "; ".join(f"{label}: {words}" for label, words in intervals.items())
+            found.append(f"means, {status.confidence}s for all arms and times together: {listed}")
         found += _pursuit(spec, session, changes)
         if evidence:
             listed = "; ".join(f"{answer}: {value:.3f}" for answer, value in evidence.items())
@@ -93,7 +99,13 @@ class Explanation:
             *("\n".join(found), status.pursued, changes, evidence, session.threshold),
             *(remaining, label, weights, lost, warning),
             others=others,
+            intervals=intervals,
         )
+
+
+def _intervals(status: Status) -> dict[str, str]:
+    known = sorted((arm for arm in status.arms if arm.samples), key=lambda arm: -arm.samples)
+    return {arm.label: arm.interval for arm in known[:LISTED] if arm.interval != "-"}
 
 
 def _pursuit(

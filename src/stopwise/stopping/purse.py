@@ -45,20 +45,26 @@ BELIEVED, PLACE, OTHER_PLACE, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN, SIDE_UP = ra
 NOBODY = -1
 
 
-def new_purse(problem: Any, family: Any) -> Any:
-    """An empty one."""
+def stakes(family: Any) -> tuple[Floats, Floats]:
+    """The gaps that are bet on, and their weights; none if the family has no bets."""
     largest, ratio, count = gaps(family)
     places = np.arange(count)
     # the first half alike, and six at least; then falling
     weights = np.maximum(places - max(count // 2, 5) + 1.0, 1.0) ** -1.5
-    weights /= max(weights.sum(), 1.0)
+    return largest / ratio**places, weights / max(weights.sum(), 1.0)
+
+
+def new_purse(problem: Any, family: Any) -> Any:
+    """An empty one."""
+    sizes, weights = stakes(family)
+    places, count = np.arange(sizes.size), sizes.size
     near = ALIKE ** np.abs(places[:, None] - places)
     total = np.sqrt(weights) @ near @ np.sqrt(weights)
     code, arms = np.zeros(code_size(problem), dtype=np.int64), problem.arms
     alone = not parts(problem, family, code)
     kind: Any = SimplePurse if count and simple(problem) else Purse
     return kind(
-        largest / ratio**places,
+        sizes,
         weights,
         np.sqrt(weights / total) if count else weights,
         np.zeros((count, 2)),
