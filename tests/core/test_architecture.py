@@ -29,7 +29,7 @@ BELOW: dict[str, set[str]] = {
     "studies": {"engine"},
     "campaign": {"engine"},
     "testing": {"campaign", "studies"},
-    "web": {"campaign"},
+    "web": {"campaign", "studies"},
     "cli": {"campaign", "studies", "web"},
 }
 PRINTING = ("studies", "campaign", "cli", "web")
@@ -40,7 +40,7 @@ SHARED = {
     *("families.verbs", "families.checks", "families.mixtures"),
     *("problems.verbs", "problems.rounds", "problems.limits"),
     *("sampling.verbs", "sampling.tracking"),
-    *("stopping.verbs", "stopping.likelihood", "stopping.constants"),
+    *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
 }
 ROLES = ("families", "problems", "sampling", "stopping")
 
