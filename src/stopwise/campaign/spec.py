@@ -38,6 +38,11 @@ class CampaignSpec(NamedTuple):
         """A new session, whose randomness is the campaign's own."""
         return Session(self.design, int(self.key, 16))
 
+    @property
+    def remark(self) -> str:
+        """A warning if the stopping rule expects means far from the limits that are asked about."""
+        return self.design.misplaced(self.design.limits) if self.design.limits else ""
+
 
 def dump(table: Mapping[str, Any]) -> str:
     """A spec as text, the same for equal specs."""
