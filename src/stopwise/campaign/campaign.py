@@ -6,7 +6,6 @@ import json
 import secrets
 import threading
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
@@ -42,7 +41,7 @@ from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Past, Transaction
 from stopwise.campaign.verify import Verification
 from stopwise.core import checks
-from stopwise.core.errors import BadArgument, Costly, StopwiseError
+from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.problems.verbs import in_words
 
 LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
@@ -75,13 +74,11 @@ class Campaign:
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
-        made = specs.read(spec if isinstance(spec, Mapping) else Path(spec))
+        made = specs.new(spec if isinstance(spec, Mapping) else Path(spec))
         default = None if isinstance(spec, Mapping) else Path(spec).stem
         called = campaign_name(default if name is None else name)
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
         text = specs.dump(made.table)
-        if made.remark:
-            warnings.warn(made.remark, Costly, stacklevel=2)
         if not store.create(called, text, made.key, __version__, clock()):
             with store.look(called) as transaction:
                 head = transaction.head
