@@ -61,7 +61,9 @@ def test_near_enough(rule: Any, family: Any, means: list[float]) -> None:
 
 def test_what_it_says_is_what_it_costs() -> None:
     """An arm at 135 with variance 400, after 10,000 samples: 135^2/(2 (1 + 0.04)) but for logarithms."""
-    said = re.search(r"adds ([\d,]+) to", misplaced(sw.Mixture(), **LATENCY))
+    said = re.search(
+        r"adds ([\d,]+) to", misplaced(sw.Mixture(), LATENCY["family"], LATENCY["means"])
+    )
     assert said is not None
     assert int(said[1].replace(",", "")) == pytest.approx(135.0**2 / 2.08, rel=1e-3)
 
