@@ -65,13 +65,6 @@ class Design(NamedTuple):
             return "not proven"
         return "proven if its rank and union bound are right" if foreign(self.problem) else "proven"
 
-
-def foreign(problem: Any) -> bool:
-    """Whether the problem, or a part of it, has a rank and a union bound that somebody else states."""
-    if isinstance(problem, Problem) and not type(problem).__module__.startswith("stopwise."):
-        return True
-    return isinstance(problem, tuple) and any(map(foreign, tuple.__iter__(problem)))
-
     def misplaced(self, means: Any) -> str:
         """A warning if the stopping rule was made for means far from these, or nothing."""
         return str(misplaced(self.stopping, self.family, [float(mean) for mean in means]))
@@ -87,6 +80,13 @@ def foreign(problem: Any) -> bool:
             ]
             found += [each.limit for each in shapes if each.kind in (BOUND, SIDE)]
         return sorted(set(found))
+
+
+def foreign(problem: Any) -> bool:
+    """Whether the problem, or a part of it, has a rank and a union bound that somebody else states."""
+    if isinstance(problem, Problem) and not type(problem).__module__.startswith("stopwise."):
+        return True
+    return isinstance(problem, tuple) and any(map(foreign, tuple.__iter__(problem)))
 
 
 def default_stopping(family: Family) -> StoppingRule:
