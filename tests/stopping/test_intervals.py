@@ -36,7 +36,6 @@ FAMILIES = (
     (sw.Gaussian(9.0), 120.0, 3.0),
     (sw.Bernoulli(), 0.4, 0.49),
     (sw.Binomial(7), 2.0, 1.2),
-    (sw.Bounded(-1.0, 3.0), 0.5, 1.2),
     (sw.Poisson(), 2.0, 1.4),
     (sw.NegativeBinomial(3.0), 2.0, 1.8),
     (sw.Geometric(), 3.0, 2.4),
@@ -127,7 +126,6 @@ def test_the_sample_mean_is_inside_and_smaller_risks_are_wider(setting: Any) -> 
 BOUNDARY = (
     (sw.Bernoulli(), 0.0, (0.0, 3.0 / 50)),
     (sw.Bernoulli(), 1.0, (1.0 - 3.0 / 50, 1.0)),
-    (sw.Bounded(-2.0, 3.0), -2.0, (-2.0, -2.0 + 5.0 * 3.0 / 50)),
     (sw.Binomial(4), 0.0, (0.0, 3.0 / 50)),
     (sw.Poisson(), 0.0, (0.0, 3.0 / 50)),
     (sw.NegativeBinomial(2.0), 0.0, (0.0, 3.0 / 50)),
@@ -159,7 +157,7 @@ def test_one_sample() -> None:
 
 
 def test_units_change_nothing() -> None:
-    """Gaussian: shift and scale; positive scales; coins: heads and tails; bounded: the interval."""
+    """Gaussian: shift and scale; positive scales; coins: heads and tails."""
     samples = np.random.default_rng(3).gamma(2.0, 1.0, 60)
 
     def same(one: Any, two: Any) -> None:
@@ -176,7 +174,6 @@ def test_units_change_nothing() -> None:
     coins = np.array([1.0] * 13 + [0.0] * 30)
     low, high = ends(sw.Bernoulli(), coins, 0.05)
     same(ends(sw.Bernoulli(), 1.0 - coins, 0.05), (1.0 - high, 1.0 - low))
-    same(ends(sw.Bounded(10.0, 30.0), 10.0 + 20.0 * coins, 0.05), (10 + 20 * low, 10 + 20 * high))
 
 
 def test_arms_with_variances_of_their_own_share_the_risk() -> None:

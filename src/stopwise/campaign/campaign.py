@@ -74,7 +74,7 @@ class Campaign:
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
-        made = specs.read(spec if isinstance(spec, Mapping) else Path(spec))
+        made = specs.new(spec if isinstance(spec, Mapping) else Path(spec))
         default = None if isinstance(spec, Mapping) else Path(spec).stem
         called = campaign_name(default if name is None else name)
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))

@@ -69,7 +69,7 @@ class Explanation:
         """From a snapshot."""
         session, status = seen.session, Status.of(name, spec, seen)
         changes = tuple((each.event, words(spec, each.answer) or "") for each in session.changes)
-        warning = _warning(spec, session.losses)
+        warning = "\n".join(_warnings(spec, session)) or None
         evidence, others = _evidence(spec, session)
         remaining = samples_needed(session, oracle_now(spec, session))
         arm, weights = (None, ()) if status.decision else _peek(session)
@@ -189,6 +189,14 @@ def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, 
         f"{found} and is the furthest behind what the weights so far ask for; its weight is now "
         f"{weights[arm]:.1%}"
     )
+
+
+def _warnings(spec: CampaignSpec, session: Session) -> list[str]:
+    found = [_warning(spec, session.losses)]
+    if session.started:
+        remark = spec.design.misplaced(session.means)
+        found.append(f"warning: {remark}" if remark else None)
+    return [each for each in found if each]
 
 
 def _warning(spec: CampaignSpec, losses: Ints) -> str | None:

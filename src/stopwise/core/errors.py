@@ -53,3 +53,7 @@ class MissingVerb(StopwiseError, TypeError):
             "(verbs: in stopwise.families.verbs, stopwise.problems.verbs, stopwise.sampling.verbs, "
             "stopwise.stopping.verbs)."
         )
+
+
+class Costly(UserWarning):
+    """A setting that is valid, but takes more samples than it need."""

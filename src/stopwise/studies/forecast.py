@@ -14,6 +14,7 @@ from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.engine.design import default_stopping
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
+from stopwise.stopping.verbs import misplaced
 from stopwise.studies.amounts import TARGET, Guess, amount, spelled
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
@@ -178,6 +179,8 @@ class Forecast:
                 f"{type(self.stopping).__name__} is NOT proven: errors may exceed {self.delta:g}. "
                 f"{type(default_stopping(self.family)).__name__}, the default, is proven."
             )
+        remarks = [misplaced(self.stopping, self.family, each.means) for each in self.instances]
+        found += [f"Warning: {each}" for each in remarks if each][:1]
         if len(self.instances) > 1:
             found.append(
                 f"The means were drawn uniformly and independently from their ranges, "

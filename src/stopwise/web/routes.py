@@ -109,7 +109,7 @@ async def create(request: Request, form: forms.NewCampaign) -> dict[str, str]:
     """Create a campaign; the same again is fine."""
     store = _service(request).store
     made = await run_in_threadpool(lambda: Campaign.create(form.spec, store, form.name))
-    return {"name": made.name, "hash": made.spec.key}
+    return {"name": made.name, "hash": made.spec.key, "remark": made.spec.remark}
 
 
 @router.post("/preview")
