@@ -27,6 +27,7 @@ from stopwise.campaign.names import (
     campaign_name,
     difference,
     is_token,
+    new_name,
     refuse_if_absent,
     storage_address,
     token_text,
@@ -36,6 +37,7 @@ from stopwise.campaign.replica import Replica, Snapshot
 from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
 from stopwise.campaign.session import Crossing, Session
 from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.spelling import normalised
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Past, Transaction
@@ -76,8 +78,9 @@ class Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
         made = specs.read(spec if isinstance(spec, Mapping) else Path(spec))
         default = None if isinstance(spec, Mapping) else Path(spec).stem
-        called = campaign_name(default if name is None else name)
+        given = campaign_name(normalised(default if name is None else name))
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
+        called = name if name is not None and store.has(name) else new_name(given)
         text = specs.dump(made.table)
         if not store.create(called, text, made.key, __version__, clock()):
             with store.look(called) as transaction:
@@ -102,9 +105,10 @@ class Campaign:
         if not isinstance(storage, Store):
             refuse_if_absent(name, storage_address(storage))
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        with store.look(campaign_name(name)) as transaction:
-            table = json.loads(transaction.head.spec)
-        return cls(name, store, specs.make(table), clock)
+        campaign_name(normalised(name))
+        with store.look(name) as transaction:
+            head = transaction.head
+        return cls(head.name, store, specs.make(json.loads(head.spec)), clock)
 
     def __repr__(self) -> str:
         return f"Campaign({self.name!r}, {self._store.shown!r}, {self.spec.key})"
