@@ -37,7 +37,6 @@ from stopwise.campaign.replica import Replica, Snapshot
 from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
 from stopwise.campaign.session import Crossing, Session
 from stopwise.campaign.spec import CampaignSpec
-from stopwise.campaign.spelling import normalised
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Past, Transaction
@@ -78,11 +77,10 @@ class Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
         made = specs.read(spec if isinstance(spec, Mapping) else Path(spec))
         default = None if isinstance(spec, Mapping) else Path(spec).stem
-        given = campaign_name(normalised(default if name is None else name))
+        called = campaign_name(default if name is None else name)
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        called = name if name is not None and store.has(name) else new_name(given)
-        text = specs.dump(made.table)
-        if not store.create(called, text, made.key, __version__, clock()):
+        fresh = (specs.dump(made.table), made.key, __version__, clock())
+        if store.has(called) or not store.create(called := new_name(called), *fresh):
             with store.look(called) as transaction:
                 head = transaction.head
             stored = json.loads(head.spec)
@@ -105,8 +103,7 @@ class Campaign:
         if not isinstance(storage, Store):
             refuse_if_absent(name, storage_address(storage))
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        campaign_name(normalised(name))
-        with store.look(name) as transaction:
+        with store.look(campaign_name(name)) as transaction:
             head = transaction.head
         return cls(head.name, store, specs.make(json.loads(head.spec)), clock)
 

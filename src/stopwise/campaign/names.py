@@ -35,7 +35,7 @@ def refuse_if_absent(name: str, address: str) -> None:
 
 def new_name(given: Any) -> str:
     """The name of a campaign that is made now, as it is stored: nothing that means a place in a path."""
-    name = campaign_name(normalised(given))
+    name: str = normalised(campaign_name(given))
     if name == "." or any(part in name for part in PLACES):
         allowed = "a name without /, \\ and .., which mean places in addresses and paths"
         raise BadArgument("name", given, allowed, "For example summer-2026 instead of summer/2026.")
@@ -43,11 +43,12 @@ def new_name(given: Any) -> str:
 
 
 def campaign_name(given: Any) -> str:
-    """Any name that a campaign may have, of this version or an earlier one."""
-    good = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
-    if not good or given != given.strip():
+    """Any name that a campaign may have, of this version or an earlier one, as given."""
+    name = normalised(given)
+    good = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable()
+    if not good or name != name.strip():
         raise BadArgument("name", given, f"a printable text of 1 to {LONGEST_NAME} characters")
-    return given
+    return str(given)
 
 
 def is_token(given: Any) -> bool:
