@@ -45,10 +45,7 @@ def serve(
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Serve the campaigns of a storage, with a page, until Ctrl-C."""
-    _service()
     from stopwise.cli.serving import log_lines, refuse_to_be_open, who_gets_in
-    from stopwise.web import server
-    from stopwise.web.app import create_app
     from stopwise.web.tokens import Tokens
 
     store = _store(storage)
@@ -56,6 +53,10 @@ def serve(
     tokens, names = Tokens(store).all(), [name.lower() for name in allow_host or []]
     if not always_open:
         refuse_to_be_open(host, names, tokens, store)
+    _service()
+    from stopwise.web import server
+    from stopwise.web.app import create_app
+
     hosts = {"127.0.0.1", "localhost", "[::1]", host.lower(), *names}
     application = create_app(store, frozenset(hosts), always_open)
     listener = _listen(host, port)

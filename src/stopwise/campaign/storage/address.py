@@ -187,7 +187,7 @@ def check_room(folder: Path, where: str) -> None:
                 file.write(bytes(ROOM))
                 file.flush()
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise _full(where) from error
         raise StorageAway(f"{where}: cannot be written to ({error.strerror}).") from error
 
