@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 
@@ -23,18 +24,23 @@ class Access:
 
     def __init__(self, tokens: Tokens, always_open: bool = False) -> None:
         self._tokens, self.always_open = tokens, always_open
-        self._closed, self._looked = False, float("-inf")
+        self._closed, self._looked, self._looking = False, float("-inf"), asyncio.Lock()
+        self._asked: dict[str, asyncio.Future[Token | None]] = {}  # who waits for the store
         self._known: OrderedDict[str, tuple[float, Token]] = OrderedDict()  # looked up at this time
 
     async def closed(self) -> bool:
         """Whether a token is needed."""
-        if self.always_open:
-            return False
-        started = time.monotonic()
-        if not self._closed and started >= self._looked + NOTICED:
-            found = await run_in_threadpool(self._tokens.any)
-            self._closed, self._looked = self._closed or found, max(self._looked, started)
+        if self.always_open or self._closed or self._fresh():
+            return self._closed
+        async with self._looking:  # one for all who wait
+            if not self._fresh():
+                started = time.monotonic()
+                self._closed = await run_in_threadpool(self._tokens.any)
+                self._looked = started
         return self._closed
+
+    def _fresh(self) -> bool:
+        return time.monotonic() < self._looked + NOTICED
 
     @property
     def seems_closed(self) -> bool:
@@ -49,15 +55,20 @@ class Access:
     async def holder(self, given: str) -> Token | None:
         """Whose token it is; None if it is unknown, or was revoked."""
         looked, token = self._known.get(given, (float("-inf"), None))
-        now = time.monotonic()
-        if now < looked + REMEMBERED:
+        if time.monotonic() < looked + REMEMBERED:
             return token
+        asked = self._asked.get(given)
+        if asked is None:
+            asked = self._asked[given] = asyncio.ensure_future(self._look_up(given))
+            asked.add_done_callback(lambda _: self._asked.pop(given, None))
+        return await asyncio.shield(asked)
+
+    async def _look_up(self, given: str) -> Token | None:
+        now = time.monotonic()
         token = await run_in_threadpool(self._tokens.holder, given)
-        if token is None:
-            self._known.pop(given, None)  # what is made up is not kept
-            return None
-        self._known[given] = (now, token)
-        self._known.move_to_end(given)
-        if len(self._known) > MOST_TOKENS:
-            self._known.popitem(last=False)
+        self._known.pop(given, None)
+        if token is not None:  # what is made up is not kept
+            self._known[given] = (now, token)
+            if len(self._known) > MOST_TOKENS:
+                self._known.popitem(last=False)
         return token

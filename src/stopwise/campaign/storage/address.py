@@ -62,8 +62,16 @@ def _postgresql(address: str) -> sa.Engine:
 
 def _alive(connection: Any, *_: Any) -> None:
     """An idle connection that has something to say is one that the server has closed: take another."""
-    if select.select([connection], [], [], 0)[0]:
+    if _has_something_to_read(connection):
         raise exc.DisconnectionError
+
+
+def _has_something_to_read(connection: Any) -> bool:
+    if not hasattr(select, "poll"):  # Windows
+        return bool(select.select([connection], [], [], 0)[0])
+    waiting = select.poll()  # select itself knows files up to number 1023 only
+    waiting.register(connection, select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 def _patient(connection: Any, _: Any) -> None:
