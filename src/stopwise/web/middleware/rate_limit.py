@@ -22,7 +22,7 @@ class Limit(NamedTuple):
 
 
 KNOWN = Limit(2000.0, 4000.0)  # who has a token; and everybody, where none is needed
-STRANGER = Limit(100.0, 500.0)  # who has none, or one that is made up
+STRANGER = Limit(50.0, 200.0)  # who has none, or one that is made up
 
 
 class RateLimit:
