@@ -43,7 +43,8 @@ class RateLimit:
             await self._app(scope, receive, send)
         else:
             message = f"more than {limit.rate:g} requests a second. Slow down."
-            await refusal(429, "TooManyRequests", message)(scope, receive, send)
+            answer = refusal(429, "TooManyRequests", message, {"retry-after": "1"})
+            await answer(scope, receive, send)
 
     def _exceeded(self, scope: Scope) -> Limit | None:
         """The limit that a client has reached."""
