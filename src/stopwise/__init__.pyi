@@ -10,6 +10,7 @@ from stopwise.campaign.errors import (
     Conflict as Conflict,
     NewerSchema as NewerSchema,
     StorageAway as StorageAway,
+    StorageDamaged as StorageDamaged,
     StorageError as StorageError,
     UnknownCampaign as UnknownCampaign,
     UnknownToken as UnknownToken,

@@ -14,10 +14,9 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from test_service import SPEC
 
 import stopwise as sw
-from serving import Service, serving
+from serving import SPEC, Service, serving
 
 CHECKS = [
     not_a_server_error,

@@ -19,19 +19,12 @@ import pytest
 
 import stopwise as sw
 from postgres import Server
-from serving import SCRIPT, Service, serving, until
+from serving import JSON, SCRIPT, SPEC, Service, send, serving, until
 from stopwise.campaign.storage.store import Store
 from stopwise.web.service import Service as Kept
 from stopwise.web.tokens import Tokens
 
-SPEC = {
-    "question": {"kind": "best-arm", "epsilon": 0.05},
-    "arms": ["plain", "<script>alert(1)</script>"],
-    "family": "bernoulli",
-    "delta": 0.1,
-}
 RATES = (0.8, 0.3)
-JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +39,6 @@ def client(service: Service, tmp_path: Path) -> Iterator[sw.Client]:
     found = sw.Client(service.url, spool=tmp_path / "spool.db", patience=10)
     yield found
     found.close()
-
-
-def send(
-    service: Service,
-    method: str,
-    path: str,
-    body: bytes | None = None,
-    headers: dict[str, str] | None = None,
-) -> tuple[int, dict[str, str], Any]:
-    """One request, as it stands."""
-    line = http.client.HTTPConnection("127.0.0.1", service.port, timeout=120)
-    line.request(method, path, body, {} if headers is None else headers)
-    answer = line.getresponse()
-    text = answer.read()
-    line.close()
-    kind = answer.getheader("content-type", "")
-    found = json.loads(text) if kind.startswith("application/json") else text
-    return answer.status, {k.lower(): v for k, v in answer.getheaders()}, found
 
 
 def decide(campaign: Any, seed: int) -> int:
@@ -374,9 +349,7 @@ def test_what_the_refusal_says_to_do_helps(tmp_path: Path) -> None:
         assert send(service, "GET", "/health", headers={"host": "other.org"})[0] == 421
     tokens = Tokens(Store(storage))
     tokens.revoke(tokens.all()[0].id)
-    assert "there is no token" in _refusal(
-        tmp_path, "--allow-host", "a.org"
-    )  # a revoked one is none
+    assert "is revoked, so nobody could get in" in _refusal(tmp_path, "--allow-host", "a.org")
 
 
 def test_memory_can_have_no_token(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from stopwise.campaign.names import (
     campaign_name,
     difference,
     is_token,
+    new_name,
     refuse_if_absent,
     storage_address,
     token_text,
@@ -78,8 +79,8 @@ class Campaign:
         default = None if isinstance(spec, Mapping) else Path(spec).stem
         called = campaign_name(default if name is None else name)
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        text = specs.dump(made.table)
-        if not store.create(called, text, made.key, __version__, clock()):
+        fresh = (specs.dump(made.table), made.key, __version__, clock())
+        if store.has(called) or not store.create(called := new_name(called), *fresh):
             with store.look(called) as transaction:
                 head = transaction.head
             stored = json.loads(head.spec)
@@ -103,8 +104,8 @@ class Campaign:
             refuse_if_absent(name, storage_address(storage))
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
         with store.look(campaign_name(name)) as transaction:
-            table = json.loads(transaction.head.spec)
-        return cls(name, store, specs.make(table), clock)
+            head = transaction.head
+        return cls(head.name, store, specs.make(json.loads(head.spec)), clock)
 
     def __repr__(self) -> str:
         return f"Campaign({self.name!r}, {self._store.shown!r}, {self.spec.key})"

@@ -51,6 +51,10 @@ class StorageAway(StorageError):
     """The storage does not answer, or is full or locked; nothing was acknowledged. Try again."""
 
 
+class StorageDamaged(StorageError):
+    """The storage's file is damaged: trying again does not help, a backup does."""
+
+
 class NewerSchema(StorageError):
     """The storage was made by a newer stopwise."""
 
