@@ -82,8 +82,9 @@ def grid(family: Any) -> tuple[Any, Any]:
         count, largest = 24, 96.0
     ratio = 0.5
     if isinstance(family, sw.Bernoulli | sw.Geometric | sw.Exponential | sw.Gamma):
-        count, ratio = 31, math.sqrt(0.5)
-    weights = np.array([max(q - count // 2 + 1, 1) ** -1.5 for q in range(count)])
+        count, ratio = 33, math.sqrt(0.5)
+    step = 1.0 if ratio == 0.5 else 0.5
+    weights = np.array([max(step * (q - count // 2) + 1, 1) ** -1.5 for q in range(count)])
     return largest * ratio ** np.arange(count), weights / weights.sum()
 
 

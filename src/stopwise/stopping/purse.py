@@ -51,8 +51,9 @@ def stakes(family: Any) -> tuple[Floats, Floats]:
     """The gaps that are bet on, and their weights; none if the family has no bets."""
     largest, ratio, count = gaps(family)
     places = np.arange(count)
-    # the first half alike, and six at least; then falling
-    weights = np.maximum(places - max(count // 2, 5) + 1.0, 1.0) ** -1.5
+    # the first half alike, and six at least; then falling, each time that the gap is halved
+    beyond = min(1.0, math.log2(ratio)) * (places - max(count // 2, 5))
+    weights = np.maximum(beyond + 1.0, 1.0) ** -1.5
     return largest / ratio**places, weights / max(weights.sum(), 1.0)
 
 
