@@ -362,7 +362,7 @@ def goes_on(address: str, rows: dict[int, list[tuple[Any, ...]]]) -> None:
     """The campaign is what it was; and asks and tells go on, with those in flight."""
     campaign = Campaign.open("running", address)
     record = campaign.events()
-    assert [tuple(event) for event in record] == rows[1]
+    assert [tuple(event[:8]) for event in record] == rows[1]
     assert campaign.verify().agrees
     ended = {event.token for event in record if event.kind != "asked"}
     waiting = [event.token for event in record if event.token not in ended]
@@ -386,7 +386,10 @@ def test_an_older_schema_on_a_server(server: Server) -> None:
         for table in ("campaigns", "events", "leases"):
             rows = old.execute(f"SELECT * FROM stopwise_{table}").fetchall()
             if table == "campaigns":
-                new.execute("ALTER TABLE stopwise_campaigns DROP COLUMN state")
+                for column in ("state", "slowest", "changes"):
+                    new.execute(f"ALTER TABLE stopwise_campaigns DROP COLUMN {column}".encode())
+                new.execute("ALTER TABLE stopwise_events DROP COLUMN actor")
+                new.execute("DROP TABLE stopwise_names")
             if table == "events":
                 rows = [(*row[:7], bool(row[7]), row[8]) for row in rows]
                 events = rows

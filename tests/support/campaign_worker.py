@@ -171,7 +171,7 @@ class Crew:
             assert (event.number, event.arm, event.value) == receipt[:1] + receipt[2:4]
         asked = {event.token for event in record if event.kind == "asked"}
         status, told = campaign.status(), asked & set(taken)
-        assert status.samples == len(taken)
+        assert status.samples + status.waiting == len(taken)
         assert status.in_flight == len(asked) - len(told), "a lease ends by a tell or by time only"
         found = campaign.verify()
         assert found.agrees, found

@@ -51,6 +51,10 @@ class StorageAway(StorageError):
     """The storage does not answer, or is full or locked; nothing was acknowledged. Try again."""
 
 
+class TooManyWait(StorageAway):
+    """Very many samples wait for an earlier one. Try again when its lease is over."""
+
+
 class NewerSchema(StorageError):
     """The storage was made by a newer stopwise."""
 

@@ -13,7 +13,7 @@ from stopwise.campaign.events import Event
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.optional import load
 
-COLUMNS = ("number", "kind", "token", "arm", "label", "value", "time", "late", "note")
+COLUMNS = ("number", "kind", "token", "arm", "label", "value", "time", "late", "note", "actor")
 
 
 def rows(record: Sequence[Event], labels: Sequence[str]) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def _parquet(table: list[dict[str, Any]]) -> bytes:
     arrow = load("pyarrow", "export")
     parquet = load("pyarrow.parquet", "export")
     types = {
-        **{name: arrow.string() for name in ("kind", "token", "label", "note")},
+        **{name: arrow.string() for name in ("kind", "token", "label", "note", "actor")},
         **{name: arrow.int64() for name in ("number", "arm")},
         **{name: arrow.float64() for name in ("value", "time")},
         "late": arrow.bool_(),

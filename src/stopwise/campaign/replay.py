@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,20 +29,29 @@ class Replay(NamedTuple):
     arms: Ints  # which arm each ask would have chosen; -1 for other events
 
 
-def replay(session: Session, record: Sequence[Event], waiting: Iterable[str] = ()) -> Replay:
-    """Lead a session through the events that come next; ``waiting`` are samples in flight before."""
-    counted = [event for event in record if not event.late and event.kind != "decided"]
-    known, waited = set(waiting), []
+class Known(NamedTuple):
+    """A token that was asked before the record begins."""
+
+    number: int  # of its ask
+    waiting: bool  # whether its sample was in flight
+
+
+def replay(
+    session: Session, record: Sequence[Event], before: Mapping[str, Known] | None = None
+) -> Replay:
+    """Lead a session through the events that come next; ``before`` has the asks before them."""
+    counted = [event for event in record if not event.late and event.kind in KINDS]
+    known, waited, numbers = dict(before or {}), [], []
     for event in counted:
-        waited.append(event.token in known)
-        if event.kind == "asked":
-            known.add(event.token)
-        else:
-            known.discard(event.token)
+        asked = known.get(event.token, Known(event.number, False))
+        waited.append(asked.waiting)
+        numbers.append(asked.number)
+        known[event.token] = Known(asked.number, event.kind == "asked")
     events = Record(
         np.array([KINDS[event.kind] for event in counted], dtype=np.int64),
         np.array([event.arm for event in counted], dtype=np.int64),
         np.array([event.value or 0.0 for event in counted], dtype=float),
         np.array(waited, dtype=np.int64),
+        np.array(numbers, dtype=np.int64),
     )
     return Replay(counted, *session.replay(events))

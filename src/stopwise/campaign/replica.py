@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.campaign.events import Decision, Event
-from stopwise.campaign.replay import replay
+from stopwise.campaign.replay import Known, replay
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.storage.store import Store
@@ -25,6 +25,7 @@ class Snapshot(NamedTuple):
     session: Session
     decision: Decision | None
     in_flight: Ints  # samples of each arm
+    oldest: float | None = None  # when the sample was asked for which others wait
 
 
 class Replica:
@@ -116,12 +117,13 @@ class Replica:
         """The last snapshot, unless there are newer events."""
         arms, head = len(self.spec.labels), transaction.head
         if self._inside():
-            return Snapshot(head.last, self.session, self.decision, transaction.in_flight(arms))
+            in_flight, oldest = transaction.in_flight(arms), _oldest(transaction, self.session)
+            return Snapshot(head.last, self.session, self.decision, in_flight, oldest)
         with self._loading:  # by one thread for all
             if self._snapshot.last != head.last:
                 session = self._session(transaction, self._snapshot.session, self._snapshot.last)
-                in_flight = transaction.in_flight(arms)
-                self._snapshot = Snapshot(head.last, session, _decision(head), in_flight)
+                in_flight, oldest = transaction.in_flight(arms), _oldest(transaction, session)
+                self._snapshot = Snapshot(head.last, session, _decision(head), in_flight, oldest)
             return self._snapshot
 
     def _session(self, transaction: Transaction, known: Session, last: int) -> Session:
@@ -132,20 +134,29 @@ class Replica:
         if last > transaction.head.last or not session.load(known.dump()):
             last = 0
         fresh = transaction.since(last)
-        replay(session, fresh, _waiting(transaction, fresh, last) if last else ())
+        replay(session, fresh, _asked_before(transaction, fresh, last) if last else None)
         return session
 
 
-def _waiting(transaction: Transaction, fresh: list[Event], last: int) -> list[str]:
-    """Which of the tokens that were told after event ``last`` had not been released before it."""
-    tokens = [event.token for event in fresh if event.kind == "told"]
+def _asked_before(transaction: Transaction, fresh: list[Event], last: int) -> dict[str, Known]:
+    """The asks up to event ``last`` of the tokens that occur after it."""
+    tokens = [event.token for event in fresh if event.kind in ("told", "released")]
     transaction.read_about(tokens)
-    released = [transaction.about(token).events.get("released") for token in tokens]
-    return [
-        token
-        for token, event in zip(tokens, released, strict=True)
-        if event is None or event.number > last
-    ]
+    found = {}
+    for token in tokens:
+        events = transaction.about(token).events
+        asked, released = events.get("asked"), events.get("released")
+        if asked is not None and asked.number <= last:
+            found[token] = Known(asked.number, released is None or released.number > last)
+    return found
+
+
+def _oldest(transaction: Transaction, session: Session) -> float | None:
+    """When the sample was asked that others wait for; None if none waits."""
+    if not session.waiting or session.queue.first is None:
+        return None
+    (event,) = transaction.since(session.queue.first - 1, 1)
+    return event.time
 
 
 def _decision(head: Head) -> Decision | None:

@@ -46,9 +46,11 @@ class Status:
     arms: tuple[Arm, ...]
     decision: Decision | None
     events: int
+    waiting: int = 0  # samples that count once one that was asked before them has come
+    oldest: float | None = None  # seconds since that one was asked
 
     @classmethod
-    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot) -> Status:
+    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float) -> Status:
         """From a snapshot."""
         session, decision, in_flight = seen.session, seen.decision, seen.in_flight
         spent = spec.budget is not None and session.sent >= spec.budget and not np.any(in_flight)
@@ -69,6 +71,8 @@ class Status:
             _arms(spec, session, in_flight),
             decision,
             seen.last,
+            session.waiting,
+            None if seen.oldest is None else max(0.0, now - seen.oldest),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,6 +107,8 @@ class Status:
         found = [
             f"{self.name}: {self.state}, {self.samples:,} samples, {self.in_flight:,} in flight"
         ]
+        if self.waiting:
+            found[0] += f"; {self.waiting:,} wait for an earlier one, asked {ago(self.oldest)}"
         if self.evidence is not None and self.threshold is not None:
             found.append(
                 f"evidence {self.evidence:.3f} of {self.threshold:.3f} for: {self.leading}"
@@ -148,6 +154,15 @@ def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, .
 def words(spec: CampaignSpec, answer: Answer | None) -> str | None:
     """An answer in the labels' words."""
     return None if answer is None else in_words(spec.design.problem, answer, spec.labels)
+
+
+def ago(seconds: float | None) -> str:
+    """How long ago, in words."""
+    found = seconds or 0.0
+    for unit, size in (("s", 1.0), ("min", 60.0), ("h", 3600.0)):
+        if found < 100.0 * size:
+            return f"{found / size:.0f} {unit} ago"
+    return f"{found / 86400.0:.0f} days ago"
 
 
 def _number(value: float | None) -> str:

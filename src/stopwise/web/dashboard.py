@@ -63,7 +63,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
     now = oracle_now(spec, session)
     samples, evidence, threshold = session.curve
     return {
-        "status": Status.of(campaign.name, spec, seen).to_dict(),
+        "status": Status.of(campaign.name, spec, seen, campaign.now()).to_dict(),
         "spec": spec.table,
         "hash": spec.key,
         "series": {

@@ -95,6 +95,7 @@ class ReceiptOut(BaseModel):
     value: float
     late: bool
     decided: bool
+    waiting: bool
 
 
 class TellOut(BaseModel):
@@ -121,6 +122,7 @@ class EventOut(BaseModel):
     time: float
     late: bool
     note: str
+    actor: str
 
 
 class Brief(BaseModel):

@@ -23,11 +23,19 @@ from stopwise.campaign.storage.statements import (
     ALL,
     HEAD_OF,
     LOCKED_HEAD_OF,
+    NAME_OF,
     NAMES,
     Connection,
     Statement,
 )
-from stopwise.campaign.storage.tables import SCHEMA, UPGRADES, campaigns, meta, versions
+from stopwise.campaign.storage.tables import (
+    SCHEMA,
+    UPGRADES,
+    campaigns,
+    former_names,
+    meta,
+    versions,
+)
 from stopwise.campaign.storage.transaction import Head, Transaction
 
 DEFAULT = "sqlite:///stopwise.db"
@@ -57,6 +65,9 @@ class Store:
         row = {"name": name, "spec": spec, "key": key, "version": version, "created": now}
         try:
             with self.guarded(), self.engine.begin() as connection:
+                wanted = sa.select(former_names).where(former_names.c.name == name)
+                if connection.execute(wanted).first() is not None:
+                    return False
                 connection.execute(sa.insert(campaigns), {**row, "last": 0})
         except exc.IntegrityError:
             return False
@@ -116,6 +127,9 @@ class Store:
 
     def _head(self, connection: Connection, query: Statement, name: str) -> Head:
         rows = connection.rows(query, wanted=name)
+        if not rows:  # it may have been called so
+            for (renamed,) in connection.rows(NAME_OF, wanted=name):
+                rows = connection.rows(query, wanted=renamed)
         if not rows:
             listed = (
                 ", ".join(repr(row[0]) for row in connection.rows(NAMES, most=20)) or "none yet"

@@ -41,6 +41,8 @@ class Head(NamedTuple):
     created: float
     last: int
     decision: str | None
+    slowest: float | None  # seconds that a sample has taken, at most so far
+    changes: str | None  # what lifecycle events have changed, as JSON
 
 
 class Lease(NamedTuple):
@@ -68,6 +70,7 @@ class Transaction:
         self._opened: dict[str, Lease] = {}
         self._closed: set[str] = set()
         self._swept = False
+        self.slowest, self.changes = head.slowest, head.changes
 
     def state(self) -> bytes | None:
         """What the session knew after the last event."""
@@ -118,10 +121,11 @@ class Transaction:
         time: float,
         late: bool = False,
         note: str = "",
+        actor: str = "",
     ) -> Event:
         """The next event."""
         self.last += 1
-        event = Event(self.last, kind, token, arm, value, time, late, note)
+        event = Event(self.last, kind, token, arm, value, time, late, note, actor)
         self._added.append(event)
         if kind == "asked":  # a new token: nothing to read
             self._past[token] = Past({}, False)
@@ -171,8 +175,10 @@ class Transaction:
     def save(self, decision: str | None, state: bytes | None) -> None:
         """What the session knows after the last event."""
         self._write()
-        self.head = self.head._replace(last=self.last, decision=decision)
-        new = {"new_last": self.last, "new_decision": decision, "new_state": state}
+        known: dict[str, Any] = {"last": self.last, "decision": decision}
+        known |= {"slowest": self.slowest, "changes": self.changes}
+        self.head = self.head._replace(**known)
+        new = {f"new_{name}": value for name, value in {**known, "state": state}.items()}
         self._connection.write(SAVE, [{"wanted": self.head.id, **new}])
 
     def _write(self) -> None:
@@ -189,5 +195,5 @@ class Transaction:
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    number, kind, token, arm, value, time, late, note = row[: len(Event._fields)]
-    return Event(number, kind, token, arm, value, time, bool(late), note)
+    number, kind, token, arm, value, time, late, note, actor = row[: len(Event._fields)]
+    return Event(number, kind, token, arm, value, time, bool(late), note, actor)
