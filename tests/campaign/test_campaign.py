@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import tempfile
 from collections import Counter
@@ -23,8 +24,19 @@ from hypothesis.stateful import (
 
 import stopwise as sw
 from instances import KINDS, draw_instance
-from stopwise import Campaign, CampaignDecided, Conflict, Event, Receipt, Session
+from stopwise import (
+    Campaign,
+    CampaignClosed,
+    CampaignDecided,
+    CampaignPaused,
+    Conflict,
+    Event,
+    NotPossible,
+    Receipt,
+    Session,
+)
 from stopwise.campaign import rounds
+from stopwise.campaign.changes import LIFE, myself
 from stopwise.campaign.replay import Known, replay
 from stopwise.campaign.spec import HORIZON
 from stopwise.campaign.storage.store import Store
@@ -403,10 +415,11 @@ class Life(RuleBasedStateMachine):
         # in the order in which samples count: each with its value, None while it is in flight
         self.queue: dict[str, float | None] = {}
         self.counted: list[str] = []
-        self.decided = False
+        self.decided = self.paused = self.closed = False
+        self.minimum, self.told = 0, list[tuple[str, str]]()  # of lifecycle events: kind, note
 
     def another(self) -> Campaign:
-        return Campaign.open("life", self.store, clock=lambda: self.now)
+        return Campaign.open("life", self.store, clock=lambda: self.now)  # its first name
 
     def teardown(self) -> None:
         if hasattr(self, "store"):
@@ -416,9 +429,10 @@ class Life(RuleBasedStateMachine):
 
     def count(self) -> None:
         """What counts by now, by hand: samples up to the first one that is in flight."""
-        if self.decided:
+        if self.decided or self.closed:
             return
-        session, self.counted = Session(self.hands[0].spec.design), []
+        design, self.counted = self.hands[0].spec.design, []
+        session = Session(design, minimum=self.minimum)
         for token, value in self.queue.items():
             if value is None or session.decision is not None:
                 break
@@ -429,21 +443,21 @@ class Life(RuleBasedStateMachine):
     def lose(self, token: str) -> None:
         del self.deadlines[token]
         self.released.append(token)
-        if not self.decided:
+        if not self.decided and not self.closed:
             self.queue.pop(token, None)
         self.count()
 
     def expire(self) -> None:
         late = sorted((end, token) for token, end in self.deadlines.items() if end < self.now)
         for _, token in late:
-            if not self.decided:
+            if not self.decided and not self.closed:
                 self.lose(token)
 
     def took(self, receipt: Receipt, asked: bool = True) -> None:
         """A new receipt: it is late exactly if there was a decision before, or it was given up."""
         token, lost = receipt.token, asked and self.order == "asked"
         assert token not in self.receipts
-        late = self.decided or (lost and token not in self.queue)
+        late = self.decided or self.closed or (lost and token not in self.queue)
         assert receipt.late == late
         self.receipts[token] = receipt
         self.deadlines.pop(token, None)
@@ -460,6 +474,10 @@ class Life(RuleBasedStateMachine):
         self.expire()
         if self.decided:
             with pytest.raises(CampaignDecided):
+                self.hands[hand].ask(n)
+            return multiple()
+        if self.closed or self.paused:
+            with pytest.raises(CampaignClosed if self.closed else CampaignPaused):
                 self.hands[hand].ask(n)
             return multiple()
         tickets = self.hands[hand].ask(n, lease=lease)
@@ -539,6 +557,49 @@ class Life(RuleBasedStateMachine):
             self.hands[hand].tell(token, value)
 
     @rule(hand=st.integers(0, 1))
+    def pause(self, hand: int) -> None:
+        if self.decided or self.closed:
+            with pytest.raises(NotPossible):
+                self.hands[hand].pause()
+            return
+        assert self.hands[hand].pause("lunch") != self.paused
+        self.told += [] if self.paused else [("paused", "lunch")]
+        self.paused = True
+
+    @rule(hand=st.integers(0, 1))
+    def resume(self, hand: int) -> None:
+        if self.decided or self.closed:
+            return
+        assert self.hands[hand].resume() == self.paused
+        self.told += [("resumed", "")] if self.paused else []
+        self.paused = False
+
+    @rule(hand=st.integers(0, 1), number=st.integers(1, 3))
+    def rename(self, hand: int, number: int) -> None:
+        """Both hands go on under whatever name they know."""
+        old = self.another().name
+        if self.hands[hand].rename(f"life {number}"):
+            self.told.append(("renamed", json.dumps({"from": old, "to": f"life {number}"})))
+
+    @rule(hand=st.integers(0, 1), minimum=st.integers(0, 4))
+    def require(self, hand: int, minimum: int) -> None:
+        """More samples of each arm before a decision; or fewer, and that may be one."""
+        if self.decided or self.closed:
+            return
+        if self.hands[hand].change(minimum=minimum):
+            self.told.append(("changed", json.dumps({"minimum": minimum})))
+        self.minimum = minimum
+        self.count()
+
+    @precondition(lambda self: len(self.told) > 6)
+    @rule(hand=st.integers(0, 1))
+    def close(self, hand: int) -> None:
+        if not self.decided:
+            assert self.hands[hand].close("enough") != self.closed
+            self.told += [] if self.closed else [("closed", "enough")]
+            self.closed = True
+
+    @rule(hand=st.integers(0, 1))
     def crash(self, hand: int) -> None:
         self.hands[hand] = self.another()
 
@@ -552,13 +613,17 @@ class Life(RuleBasedStateMachine):
         assert sorted(found) == sorted(self.receipts)
         assert [e.token for e in record if e.kind == "released"] == self.released
         assert sum(e.kind == "decided" for e in record) == self.decided
+        assert [(e.kind, e.note) for e in record if e.kind in LIFE] == self.told
+        assert all(e.actor == myself() for e in record if e.kind in LIFE)
         counted = Counter(self.arms[token] for token in self.counted)
         in_flight = Counter(self.arms[token] for token in self.deadlines)
         here = sum(value is not None for value in self.queue.values()) - len(self.counted)
-        session = self.hands[0].spec.session()
+        session = self.hands[0]._replica.base.session()
         replay(session, record)
         for hand in self.hands:
             status = hand.status()
+            state = "closed" if self.closed else "paused" if self.paused else "running"
+            assert status.state == ("decided" if self.decided else state)
             assert [arm.samples for arm in status.arms] == [counted[k] for k in range(3)]
             assert [arm.in_flight for arm in status.arms] == [in_flight[k] for k in range(3)]
             assert status.waiting == (0 if self.decided else here)
@@ -566,7 +631,7 @@ class Life(RuleBasedStateMachine):
                 assert seen.session.dump() == session.dump()
             assert (hand.decision is not None) == self.decided
         assert self.hands[0].verify().agrees
-        if not self.decided:
+        if not self.decided and not self.closed:
             assert [int(each) for each in session.in_flight] == [in_flight[k] for k in range(3)]
 
 

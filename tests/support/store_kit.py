@@ -237,12 +237,11 @@ def _check_budget(place: Place) -> None:
 def _check_decision(place: Place) -> None:
     campaign, other = (found := place.create(NORMAL)), place.open(found.name)
     told: list[tuple[Ticket, Receipt]] = []
+    open_ones: list[Ticket] = []
     while not told or not told[-1][1].decided:
+        for early in open_ones:  # nothing waits for what is lost
+            campaign.release(early.token)
         ticket, *open_ones = other.ask(5)
-        if told:
-            for early in still_open:  # what was asked before is lost
-                campaign.release(early.token)
-        still_open = open_ones
         assert len(told) < 200, "no decision, though the data are clear"
         told.append((ticket, campaign.tell(ticket.token, 3.0 * ticket.arm)))
     receipt = told[-1][1]

@@ -18,6 +18,7 @@ from stopwise.campaign.errors import (
 )
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.explain import Explanation
+from stopwise.campaign.lifecycle import Lifecycle
 from stopwise.campaign.names import (
     campaign_name,
     difference,
@@ -30,11 +31,10 @@ from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.campaign.verify import Verification
-from stopwise.campaign.work import Work
 from stopwise.core import checks
 
 
-class Campaign(Work):
+class Campaign(Lifecycle):
     """A question about real options, asked of any number of workers.
 
     Make one with ``Campaign.create`` or ``Campaign.open``. All methods are safe to call from several
@@ -65,7 +65,7 @@ class Campaign(Work):
         if not store.create(called, text, made.key, __version__, clock()):
             with store.look(called) as transaction:
                 head = transaction.head
-            stored = json.loads(head.spec)
+            called, stored = head.name, json.loads(head.spec)
             made = specs.like(made, stored)
             if head.key != made.key:
                 raise CampaignExists(
@@ -86,8 +86,8 @@ class Campaign(Work):
             refuse_if_absent(name, storage_address(storage))
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
         with store.look(campaign_name(name)) as transaction:
-            table = json.loads(transaction.head.spec)
-        return cls(name, store, specs.make(table), clock)
+            head = transaction.head
+        return cls(head.name, store, specs.make(json.loads(head.spec)), clock)
 
     def __repr__(self) -> str:
         return f"Campaign({self.name!r}, {self._store.shown!r}, {self.spec.key})"
@@ -137,7 +137,7 @@ class Campaign(Work):
         """Derive everything anew from the events alone, and compare."""
         with self._replica.read() as transaction:
             record, stored, head = transaction.since(0), transaction.state(), transaction.head
-        return Verification.of(self.spec, record, stored, head.decision, head.version)
+        return Verification.of(self._replica.base, record, stored, head)
 
     def export(self, path: str | PathLike[str]) -> Path:
         """The record as .csv, .jsonl or .parquet, by the file's ending."""

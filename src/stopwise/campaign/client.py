@@ -136,8 +136,11 @@ class RemoteCampaign:
     """A campaign behind a service."""
 
     def __init__(self, client: Client, name: str) -> None:
-        self.client, self.name = client, name
-        self._path = f"/api/campaigns/{quote(name, safe='')}"
+        self.client = client
+        self._called(name)
+
+    def _called(self, name: str) -> None:
+        self.name, self._path = name, f"/api/campaigns/{quote(name, safe='')}"
 
     def __repr__(self) -> str:
         return f"RemoteCampaign({self.name!r}, {self.client.url!r})"
@@ -180,6 +183,47 @@ class RemoteCampaign:
         """More time for a sample."""
         body = {"token": token, "lease": lease}
         return bool(self.client.call("POST", f"{self._path}/heartbeat", body)["done"])
+
+    def expire(self) -> int:
+        """Release the samples whose lease is over, and count what waited for them; how many."""
+        return int(self.client.call("POST", f"{self._path}/expire", {})["expired"])
+
+    def _change(self, verb: str, **body: Any) -> bool:
+        return bool(self.client.call("POST", f"{self._path}/{verb}", body)["changed"])
+
+    def pause(self, reason: str = "") -> bool:
+        """No new asks until ``resume``; samples in flight still count."""
+        return self._change("pause", reason=reason)
+
+    def resume(self) -> bool:
+        """Asks are answered again."""
+        return self._change("resume")
+
+    def close(self, reason: str) -> bool:
+        """The end without an answer, for good."""
+        return self._change("close", reason=reason)
+
+    def archive(self) -> bool:
+        """Out of the lists; everything is kept."""
+        return self._change("archive")
+
+    def unarchive(self) -> bool:
+        """Back into the lists."""
+        return self._change("unarchive")
+
+    def rename(self, name: str) -> bool:
+        """Another name; the old one still leads to the campaign."""
+        changed = self._change("rename", name=name)
+        self._called(name)
+        return changed
+
+    def note(self, text: str) -> bool:
+        """A remark for the record."""
+        return self._change("note", text=text)
+
+    def change(self, **wanted: Any) -> bool:
+        """Another ``budget`` (None: no limit), ``minimum`` of samples an arm, or ``labels``."""
+        return self._change("change", **wanted)
 
     def status(self) -> Status:
         """Where the campaign stands."""

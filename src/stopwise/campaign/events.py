@@ -6,9 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-KINDS = ("asked", "told", "recorded", "released", "decided")
-
-
 WAITS = "waits for an earlier one"
 
 
@@ -22,7 +19,7 @@ class Event(NamedTuple):
     value: float | None
     time: float  # seconds since 1970
     late: bool
-    note: str  # why something was released; that a sample waits; the decision as JSON
+    note: str  # why, or what; that a sample waits; the decision, or what was changed, as JSON
     actor: str = ""  # who changed the campaign: a token's name, or user@host
 
     def to_dict(self) -> dict[str, Any]:

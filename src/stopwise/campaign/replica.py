@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stopwise.campaign import spec as specs
+from stopwise.campaign.changes import Changes, changes
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.replay import Known, replay
 from stopwise.campaign.session import Session
@@ -25,6 +27,7 @@ class Snapshot(NamedTuple):
     session: Session
     decision: Decision | None
     in_flight: Ints  # samples of each arm
+    changes: Changes = Changes()
     oldest: float | None = None  # when the sample was asked for which others wait
 
 
@@ -36,7 +39,9 @@ class Replica:
     """
 
     def __init__(self, name: str, store: Store, spec: CampaignSpec) -> None:
-        self.name, self.store, self.spec = name, store, spec
+        self.name, self.store = name, store
+        self.base = self.spec = spec  # as it was created, and with all changes
+        self._changes: str | None = None
         self.session, self._last = spec.session(), 0
         self.decision: Decision | None = None
         self._open: tuple[Transaction, Session] | None = None
@@ -74,7 +79,7 @@ class Replica:
                     yield transaction, self.session
                     self._save(transaction)
             except BaseException:  # the session may know what was not stored
-                self.session, self._last = self.spec.session(), 0
+                self.session, self._last = self.base.session(), 0
                 self.decision = before
                 raise
 
@@ -95,6 +100,12 @@ class Replica:
         with self.store.look(self.name) as transaction:
             yield transaction
 
+    def update(self, text: str | None) -> None:
+        """The spec with these changes."""
+        if text != self._changes:
+            self.spec = specs.changed(self.base, dict(changes(text).spec))
+            self._changes = text
+
     def _inside(self) -> bool:
         """Whether this thread is in a block of ``together``."""
         return self._open is not None and self._thread == threading.get_ident()
@@ -108,6 +119,7 @@ class Replica:
     def _catch_up(self, transaction: Transaction) -> None:
         """The session for changes, after the last event."""
         head = transaction.head
+        self.update(head.changes)
         self.decision = self.decision or _decision(head)
         if self._last != head.last:
             self.session = self._session(transaction, self.session, self._last)
@@ -115,20 +127,28 @@ class Replica:
 
     def _seen(self, transaction: Transaction) -> Snapshot:
         """The last snapshot, unless there are newer events."""
-        arms, head = len(self.spec.labels), transaction.head
+        head = transaction.head
         if self._inside():
-            in_flight, oldest = transaction.in_flight(arms), _oldest(transaction, self.session)
-            return Snapshot(head.last, self.session, self.decision, in_flight, oldest)
+            return self._made(transaction, self.session, self.decision)
+        self.update(head.changes)
         with self._loading:  # by one thread for all
             if self._snapshot.last != head.last:
                 session = self._session(transaction, self._snapshot.session, self._snapshot.last)
-                in_flight, oldest = transaction.in_flight(arms), _oldest(transaction, session)
-                self._snapshot = Snapshot(head.last, session, _decision(head), in_flight, oldest)
+                self._snapshot = self._made(transaction, session, _decision(head))
             return self._snapshot
+
+    def _made(
+        self, transaction: Transaction, session: Session, decision: Decision | None
+    ) -> Snapshot:
+        return Snapshot(
+            *(transaction.head.last, session, decision),
+            *(transaction.in_flight(len(self.spec.labels)), changes(transaction.head.changes)),
+            _oldest(transaction, session),
+        )
 
     def _session(self, transaction: Transaction, known: Session, last: int) -> Session:
         """A session after the last event: as stored, or by replay of what ``known`` does not know."""
-        state, session = transaction.state(), self.spec.session()
+        state, session = transaction.state(), self.base.session()
         if state is not None and session.load(state):
             return session
         if last > transaction.head.last or not session.load(known.dump()):

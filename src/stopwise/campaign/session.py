@@ -194,7 +194,7 @@ class Session:
 
     def release(self, arm: int, number: int | None = None) -> Crossing | None:
         """A sample that was asked for will not come: that of ask ``number``, or the arm's oldest."""
-        self._happen(live.RELEASED, [arm], [0.0], [True], None if number is None else [number])
+        self.take(live.RELEASED, [arm], [0.0], [True], None if number is None else [number])
         return self.decision
 
     def tell(
@@ -213,6 +213,13 @@ class Session:
         self.take(live.RECORDED, [arm], [sample], [False], [last])
         return self.decision
 
+    def require(self, minimum: int) -> Crossing | None:
+        """No decision before every arm has so many samples; the decision, if there is one now."""
+        if self.decision is None:
+            self.ledger.marks[LEAST] = minimum
+            self._decide()
+        return self.decision
+
     def take(
         self,
         kind: int,
@@ -221,17 +228,7 @@ class Session:
         waited: Sequence[bool],
         numbers: Sequence[int] | None = None,
     ) -> int:
-        """Samples of one kind, in turn; how many matter: all, or up to the one that decides."""
-        return self._happen(kind, arms, samples, waited, numbers)
-
-    def _happen(
-        self,
-        kind: int,
-        arms: Sequence[int],
-        samples: Sequence[float],
-        waited: Sequence[bool],
-        numbers: Sequence[int] | None,
-    ) -> int:
+        """Events of one kind, in turn; how many matter: all, or up to the one that decides."""
         if self.decision is not None:
             return 0
         if numbers is None:

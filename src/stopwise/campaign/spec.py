@@ -113,7 +113,7 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
     order = check_order(whole.get("order", "told"))
-    minimum = checks.whole("minimum", whole.get("minimum", 0), least=0)
+    minimum = _minimum(whole.get("minimum", 0))
     text = dump(whole)
     key = hashlib.sha256(text.encode()).hexdigest()[:16]
     return CampaignSpec(
@@ -130,6 +130,27 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
         if FORMER.get(key, key) in {"stopping", "strategy", "order"} - chosen
     }
     return make({**kept, **made.given})
+
+
+def changed(spec: CampaignSpec, new: Mapping[str, Any]) -> CampaignSpec:
+    """The same question with other values of what may change: its hash stays."""
+    table = {**spec.table, **new}
+    labels = _labels(table["arms"])
+    return spec._replace(
+        table=json.loads(dump(table)),
+        labels=labels,
+        budget=_budget(table.get("budget"), len(labels)),
+        minimum=_minimum(table.get("minimum", 0)),
+    )
+
+
+def difference(old: CampaignSpec, new: CampaignSpec) -> dict[str, Any]:
+    """The keys that have other values."""
+    return {key: value for key, value in new.table.items() if value != old.table.get(key)}
+
+
+def _minimum(given: Any) -> int:
+    return checks.whole("minimum", given, least=0)
 
 
 def _check_keys(table: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
@@ -33,7 +34,7 @@ class Status:
     """Where a campaign stands."""
 
     name: str
-    state: str  # "running", "decided" or "budget spent"
+    state: str  # "running", "paused", "decided", "closed" or "budget spent"
     samples: int
     in_flight: int
     evidence: float | None  # None until every arm has a sample
@@ -46,6 +47,8 @@ class Status:
     arms: tuple[Arm, ...]
     decision: Decision | None
     events: int
+    archived: bool = False
+    reason: str = ""  # why it is paused, or was closed
     waiting: int = 0  # samples that count once one that was asked before them has come
     oldest: float | None = None  # seconds since that one was asked
 
@@ -54,7 +57,7 @@ class Status:
         """From a snapshot."""
         session, decision, in_flight = seen.session, seen.decision, seen.in_flight
         spent = spec.budget is not None and session.sent >= spec.budget and not np.any(in_flight)
-        state = "decided" if decision else "budget spent" if spent else "running"
+        state = "decided" if decision else _state(seen.changes, spent)
         ready = session.started
         return cls(
             name,
@@ -71,6 +74,8 @@ class Status:
             _arms(spec, session, in_flight),
             decision,
             seen.last,
+            seen.changes.archived,
+            "" if decision else seen.changes.reason,
             session.waiting,
             None if seen.oldest is None else max(0.0, now - seen.oldest),
         )
@@ -107,6 +112,10 @@ class Status:
         found = [
             f"{self.name}: {self.state}, {self.samples:,} samples, {self.in_flight:,} in flight"
         ]
+        if self.reason:
+            found[0] += f" ({self.reason})"
+        if self.archived:
+            found[0] += "; archived"
         if self.waiting:
             found[0] += f"; {self.waiting:,} wait for an earlier one, asked {ago(self.oldest)}"
         if self.evidence is not None and self.threshold is not None:
@@ -136,6 +145,13 @@ class Status:
             f'width:{share:.1%}"></div></div>'
         )
         return f"<p>{text}</p>{bar}{html_table(*self.table())}"
+
+
+def _state(changes: Changes, spent: bool) -> str:
+    """Of a campaign without a decision."""
+    if changes.closed or changes.paused:
+        return "closed" if changes.closed else "paused"
+    return "budget spent" if spent else "running"
 
 
 def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:

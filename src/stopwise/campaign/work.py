@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from stopwise import __version__
+from stopwise.campaign.changes import Changes, changes
 from stopwise.campaign.errors import (
     BudgetSpent,
+    CampaignClosed,
     CampaignDecided,
+    CampaignPaused,
     Conflict,
     TooManyWait,
     UnknownToken,
@@ -78,11 +81,13 @@ class Work:
         tickets: list[Ticket] = []
         with self._replica.change() as (transaction, session):
             self._expire(transaction, session)
-            if self._replica.decision is None:
+            now = changes(transaction.changes)
+            if not (self._over(transaction) or now.paused or now.archived):
                 until = self._lease(transaction, given)
                 tickets = self._tickets(transaction, session, count, until)
-        if not tickets:  # what has expired may have decided, and is stored
+        if not tickets:  # what has expired is stored, and may have decided
             self._refuse_if_decided()
+            self._refuse_if_not_running(now)
         return tickets
 
     def _tickets(
@@ -124,7 +129,7 @@ class Work:
 
     def _expire(self, transaction: Transaction, session: Session) -> int:
         found = 0
-        if self._replica.decision is None:
+        if not self._over(transaction):
             for late in transaction.expired(self._clock()):
                 self._give_up(transaction, session, late.token, "lease expired")
                 found += 1
@@ -137,7 +142,7 @@ class Work:
         asked = transaction.about(token).events["asked"]
         assert asked.arm is not None
         transaction.close_lease(token)
-        late = self._replica.decision is not None
+        late = self._over(transaction)
         transaction.add("released", token, asked.arm, None, self._clock(), late=late, note=why)
         if not late and session.release(asked.arm, asked.number) is not None:
             self._decide(transaction, session)
@@ -233,7 +238,7 @@ class Work:
         anyway = kind == "recorded" or self.spec.order == "told"
         counts = [each for each in new if anyway or each.waiting]
         matter, now, place = 0, self._clock(), 0
-        if counts and self._replica.decision is None:
+        if counts and not self._over(transaction):
             _, arms, samples, waited, numbers = zip(*counts, strict=True)
             matter = session.take(KINDS[kind], arms, samples, waited, numbers)
         for each in new:
@@ -276,6 +281,18 @@ class Work:
     def _refuse_if_decided(self) -> None:
         if self._replica.decision is not None:
             raise CampaignDecided(self.name, self._replica.decision)
+
+    def _over(self, transaction: Transaction) -> bool:
+        """Whether nothing counts any more."""
+        return self._replica.decision is not None or changes(transaction.changes).closed
+
+    def _refuse_if_not_running(self, now: Changes) -> None:
+        why = f" ({now.reason})" if now.reason else ""
+        if now.closed:
+            raise CampaignClosed(f"campaign {self.name!r} was closed without an answer{why}.")
+        if now.paused or now.archived:
+            word, verb = ("paused", "resume") if now.paused else ("archived", "unarchive")
+            raise CampaignPaused(f"campaign {self.name!r} is {word}{why}: {verb} it to go on.")
 
     def _refuse_if_crowded(self, session: Session, count: int) -> None:
         if len(session.queue) + count > MOST_PENDING:

@@ -96,7 +96,7 @@ def _redraw(console: Any, campaign: Campaign, every: float) -> None:
             except StorageAway as error:
                 note = f"{error}"
             live.update(drawing(status, curve, note), refresh=True)
-            if status.state != "running":
+            if status.state not in ("running", "paused"):
                 return
             time.sleep(every)
 
@@ -110,6 +110,6 @@ def _print_changes(campaign: Campaign, every: float, as_json: bool) -> None:
             before = status.events
             lines = "; ".join(status.lines())
             typer.echo(json.dumps(plain(status.to_dict())) if as_json else lines)
-        if status.state != "running":
+        if status.state not in ("running", "paused"):
             return
         time.sleep(every)

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from stopwise import __version__
 from stopwise.campaign.storage.store import Store
 from stopwise.core.errors import StopwiseError
-from stopwise.web import forms, routes
+from stopwise.web import forms, lifecycle, routes
 from stopwise.web.middleware.authentication import Authentication
 from stopwise.web.middleware.body_limit import BodyLimit
 from stopwise.web.middleware.content_type import ContentType
@@ -54,6 +54,7 @@ def create_app(store: Store, hosts: frozenset[str], tokens: Tokens | None = None
         telemetry={"tracing": False, "metrics": False, "logs": False},  # /metrics has ours
     )
     app.include_router(routes.router)
+    app.include_router(lifecycle.router)
     app.add_exception_handler(StopwiseError, routes.answer_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _plain_error)

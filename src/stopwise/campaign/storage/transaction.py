@@ -14,14 +14,19 @@ from stopwise.campaign.events import Event
 from stopwise.campaign.storage.statements import (
     ADD_EVENT,
     ADD_LEASE,
+    ADD_NAME,
     ALL,
     ALL_LEASES,
     BY_TOKENS,
     DROP_LEASE,
+    DROP_NAME,
     EXPIRED,
     EXTEND_LEASE,
+    HEAD_OF,
     IN_FLIGHT,
     MOST_TOKENS,
+    NAME_OF,
+    RENAME,
     SAVE,
     SINCE,
     STATE_OF,
@@ -171,6 +176,19 @@ class Transaction:
         found = [Lease(*row) for row in rows if row[0] not in self._closed]
         self.read_about([lease.token for lease in found])
         return found
+
+    def rename(self, name: str) -> bool:
+        """Another name, the old one still leads here; False if it is another campaign's."""
+        here = self.head.id
+        there = self._connection.rows(HEAD_OF, wanted=name)
+        former = self._connection.rows(NAME_OF, wanted=name)
+        if there or any(found != self.head.name for (found,) in former):
+            return False
+        self._connection.write(DROP_NAME, [{"wanted": name}])
+        self._connection.write(ADD_NAME, [{"name": self.head.name, "campaign": here}])
+        self._connection.write(RENAME, [{"wanted": here, "new_name": name}])
+        self.head = self.head._replace(name=name)
+        return True
 
     def save(self, decision: str | None, state: bytes | None) -> None:
         """What the session knows after the last event."""

@@ -15,6 +15,8 @@ from stopwise.web.tokens import ROLES, Tokens
 OPEN = ("/", "/health", "/ready")  # what anybody may see, and /static/: no data
 REMEMBERED = 5.0  # seconds for which a token's role is remembered
 MOST_TOKENS = 10_000  # that are remembered
+# what only admins do with a campaign
+MANAGE = frozenset({"pause", "resume", "close", "archive", "unarchive", "rename", "change"})
 CHALLENGE = {"www-authenticate": "Bearer"}
 
 
@@ -62,4 +64,5 @@ def _needed(method: str, path: str) -> str | None:
         return None
     if method != "POST":
         return "read"
-    return "admin" if path == "/api/campaigns" else "work"
+    manages = path == "/api/campaigns" or path.rpartition("/")[2] in MANAGE
+    return "admin" if manages else "work"
