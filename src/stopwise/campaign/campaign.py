@@ -18,6 +18,7 @@ from stopwise.campaign.errors import (
 )
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.explain import Explanation
+from stopwise.campaign.imports import Import, rows, send
 from stopwise.campaign.lifecycle import Lifecycle
 from stopwise.campaign.names import (
     campaign_name,
@@ -31,6 +32,7 @@ from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.campaign.verify import Verification
+from stopwise.campaign.waiting import wait
 from stopwise.core import checks
 
 
@@ -124,6 +126,25 @@ class Campaign(Lifecycle):
     def recommend(self) -> Recommendation:
         """What the data favour now; proven only if there is a decision."""
         return Recommendation.of(self.spec, self._snapshot())
+
+    def wait(self, timeout: float | None = None, every: float = 1.0) -> Status:
+        """The status once it is decided, closed or out of budget, or after ``timeout`` seconds."""
+        return wait(self, timeout, every)
+
+    def import_results(
+        self,
+        path: str | PathLike[str],
+        arm: str = "arm",
+        value: str = "value",
+        source: str | None = None,
+    ) -> Import:
+        """Results of the past from a .csv or .parquet file, in the order in which they were begun.
+
+        Each row counts once, however often its file is imported; ``source`` names the file if that
+        may change.
+        """
+        found = rows(Path(path), arm, value, source, self.labels)
+        return Import(len(found), send(found, self.record_all), self.decision)
 
     def explain(self) -> Explanation:
         """In plain words: what is pursued and why, the evidence, and what comes next."""

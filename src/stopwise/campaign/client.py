@@ -7,7 +7,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -15,9 +15,11 @@ from urllib.parse import quote, urlsplit
 from stopwise.campaign import errors
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
 from stopwise.campaign.explain import Explanation
+from stopwise.campaign.imports import Import, Row, rows, send
 from stopwise.campaign.spool import Spool
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.verify import Verification
+from stopwise.campaign.waiting import wait
 from stopwise.core.errors import BadArgument, StopwiseError
 
 AGAIN = (429, 502, 503, 504)  # answers after which trying again helps
@@ -224,6 +226,31 @@ class RemoteCampaign:
     def change(self, **wanted: Any) -> bool:
         """Another ``budget`` (None: no limit), ``minimum`` of samples an arm, or ``labels``."""
         return self._change("change", **wanted)
+
+    def wait(self, timeout: float | None = None, every: float = 1.0) -> Status:
+        """The status once it is decided, closed or out of budget, or after ``timeout`` seconds."""
+        return wait(self, timeout, every)
+
+    def import_results(
+        self,
+        path: str | os.PathLike[str],
+        arm: str = "arm",
+        value: str = "value",
+        source: str | None = None,
+    ) -> Import:
+        """Results of the past from a .csv or .parquet file; each row counts once."""
+        found = rows(Path(path), arm, value, source, [each.label for each in self.status().arms])
+        return Import(len(found), send(found, self._record_all), self.decision)
+
+    def _record_all(self, records: Sequence[Row]) -> list[Receipt | StopwiseError]:
+        given = [{"arm": arm, "value": value, "token": token} for arm, value, token in records]
+        found = self.client.call("POST", f"{self._path}/records", {"records": given})
+        return [
+            _refusal(each["problem"], 422)
+            if each["receipt"] is None
+            else Receipt(**each["receipt"])
+            for each in found
+        ]
 
     def status(self) -> Status:
         """Where the campaign stands."""

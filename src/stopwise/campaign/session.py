@@ -259,10 +259,6 @@ class Session:
             return size, found
         return int(feed.causes[used - 1]) + 1, found
 
-    def _crossing(self) -> Crossing:
-        answer = decode(self.design.problem, self.ledger.state.answer)
-        return Crossing(answer, self.evidence, self.threshold, self.samples)
-
     def replay(self, record: Record) -> tuple[int, Ints]:
         """Go through a record: how much of it was used, and which arms the asks would have chosen."""
         if self.decision is not None:
@@ -293,7 +289,8 @@ class Session:
 
     def _decide(self) -> None:
         if self._crossed():
-            self.decision = self._crossing()
+            answer = decode(self.design.problem, self.ledger.state.answer)
+            self.decision = Crossing(answer, self.evidence, self.threshold, self.samples)
 
     def dump(self) -> bytes:
         """Everything the session knows."""

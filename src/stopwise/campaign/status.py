@@ -185,7 +185,7 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recommendation:
     """What the data favour; ``proven`` once the evidence has crossed."""
 
@@ -194,6 +194,17 @@ class Recommendation:
     evidence: float
     threshold: float
     proven: bool
+
+    def __repr__(self) -> str:
+        if self.text is None:
+            return "nothing to recommend yet: some arms have no sample"
+        enough = f"evidence {self.evidence:.3f} of {self.threshold:.3f}"
+        if self.proven:
+            return f"{self.text} ({enough}): proven"
+        return (
+            f"{self.text}, as far as the data go ({enough}). This is not proven: it may be wrong more "
+            "often than delta, however good it looks."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""

@@ -204,22 +204,36 @@ class Work:
 
         Its turn comes after all that was asked before.
         """
-        place, sample = arm_place(self.labels, arm), sample_value(self.spec.design.family, value)
-        used = secrets.token_hex(16) if token is None else token_text(token)
+        used = secrets.token_hex(16) if token is None else token
+        (found,) = self.record_all([(arm, value, used)])
+        if isinstance(found, StopwiseError):
+            raise found
+        return found
+
+    def record_all(
+        self, records: Sequence[tuple[int | str, float, str]]
+    ) -> list[Receipt | StopwiseError]:
+        """Arms, samples and tokens, in order, with one commit: each receipt, or why it is refused."""
         with self._replica.change() as (transaction, session):
             self._expire_if_strict(transaction, session)
-            past, _ = transaction.about(used)
-            if "asked" in past:
-                raise Conflict(f"token {used!r} belongs to an ask: use tell.")
-            if "recorded" in past:
-                if past["recorded"].arm != place:
-                    raise Conflict(
-                        f"token {used!r}: recorded for arm {past['recorded'].arm}, given {place}."
-                    )
-            else:
-                new = Sample(used, place, sample, False, transaction.last + 1)
-                self._take(transaction, session, "recorded", [new])
-            return self._receipt(transaction, "recorded", used, sample)
+            transaction.read_about([token for *_, token in records if is_token(token)])
+            return [attempt(self._record, transaction, session, *each) for each in records]
+
+    def _record(
+        self, transaction: Transaction, session: Session, arm: int | str, value: float, token: str
+    ) -> Receipt:
+        place, sample = arm_place(self.labels, arm), sample_value(self.spec.design.family, value)
+        past, _ = transaction.about(token_text(token))
+        if "asked" in past:
+            raise Conflict(f"token {token!r} belongs to an ask: use tell.")
+        if "recorded" not in past:
+            new = Sample(token, place, sample, False, transaction.last + 1)
+            self._take(transaction, session, "recorded", [new])
+        elif past["recorded"].arm != place:
+            raise Conflict(
+                f"token {token!r}: recorded for arm {past['recorded'].arm}, given {place}."
+            )
+        return self._receipt(transaction, "recorded", token, sample)
 
     def release(self, token: str, reason: str = "") -> bool:
         """The sample will not come; False if it is not in flight."""

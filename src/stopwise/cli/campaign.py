@@ -12,6 +12,7 @@ import typer
 
 from stopwise.cli.app import DEFAULT, Json, Storage, app
 from stopwise.cli.output import decided, event_cells, say, say_receipt
+from stopwise.cli.watch import ask_patiently
 from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
@@ -107,6 +108,9 @@ def ask(
     name: Name,
     number: Annotated[int, typer.Option("-n", help="How many samples.")] = 1,
     lease: Lease = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Until there are some, if it is paused or crowded.")
+    ] = False,
     storage: Storage = DEFAULT,
     as_json: Json = False,
 ) -> None:
@@ -117,7 +121,8 @@ def ask(
     from stopwise.campaign.errors import CampaignDecided
 
     try:
-        tickets = open_campaign(name, storage).ask(number, lease)
+        campaign = open_campaign(name, storage)
+        tickets = ask_patiently(campaign, number, lease) if wait else campaign.ask(number, lease)
     except CampaignDecided as end:
         say(decided(end.decision), {"tickets": [], "decision": end.decision._asdict()}, as_json)
         raise typer.Exit(DECIDED) from None
@@ -183,12 +188,17 @@ def heartbeat(
 def status(
     name: Name,
     watch: Annotated[bool, typer.Option("--watch", help="Redraw until it is decided.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Until it is over; exit code 1 without an answer.")
+    ] = False,
     every: Annotated[float, typer.Option(min=0.01, metavar="SECONDS", help="How often.")] = 1.0,
     storage: Storage = DEFAULT,
     as_json: Json = False,
 ) -> None:
     """Say where a campaign stands: evidence against threshold, and each arm."""
     campaign = open_campaign(name, storage)
+    if wait:
+        campaign.wait(every=every)
     if watch:
         from stopwise.cli.watch import follow
 
@@ -201,6 +211,8 @@ def status(
         from stopwise.cli.watch import drawing
 
         Console(highlight=False).print(drawing(campaign.status()))
+    if wait and campaign.decision is None:
+        raise typer.Exit(NO)
 
 
 @command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -107,6 +108,30 @@ def change(
         wanted["minimum"] = minimum
     done = open_campaign(name, storage).change(**wanted)
     _say(name, done, f"{name}: changed", f"{name}: nothing to change", as_json)
+
+
+@command()
+def recommend(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> None:
+    """Say what the data favour now, and whether that is proven."""
+    found = open_campaign(name, storage).recommend()
+    say(repr(found), found.to_dict(), as_json)
+
+
+@command("import")
+def import_results(
+    name: Name,
+    file: Annotated[Path, typer.Argument(help=".csv or .parquet", show_default=False)],
+    arm: Annotated[str, typer.Option(metavar="COLUMN", help="With labels or numbers.")] = "arm",
+    value: Annotated[str, typer.Option(metavar="COLUMN", help="With the samples.")] = "value",
+    source: Annotated[
+        str | None, typer.Option(help="Names the file, if that changes.", show_default="its name")
+    ] = None,
+    storage: Storage = DEFAULT,
+    as_json: Json = False,
+) -> None:
+    """Record results of the past, in the file's order; each row counts once."""
+    found = open_campaign(name, storage).import_results(file, arm, value, source)
+    say(repr(found), found.to_dict(), as_json)
 
 
 def _budget(text: str) -> int | None:

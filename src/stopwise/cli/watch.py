@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from stopwise.campaign.campaign import Campaign
+    from stopwise.campaign.events import Ticket
     from stopwise.campaign.status import Status
 
 WIDTH = 48  # of the bar and of the curve
@@ -79,6 +80,22 @@ def follow(campaign: Campaign, every: float, as_json: bool) -> None:
             _redraw(console, campaign, every)
     except KeyboardInterrupt:
         raise typer.Exit(STOPPED) from None
+
+
+def ask_patiently(campaign: Campaign, number: int, lease: float | None) -> list[Ticket]:
+    """Tickets, once there are any: a pause may end, and samples in flight may get lost."""
+    from stopwise.campaign.errors import BudgetSpent, CampaignPaused, StorageAway
+
+    while True:
+        try:
+            return campaign.ask(number, lease)
+        except (BudgetSpent, CampaignPaused):
+            status = campaign.status()
+            if status.state not in ("running", "paused") or status.archived:
+                raise
+        except StorageAway:
+            pass
+        time.sleep(1.0)
 
 
 def _redraw(console: Any, campaign: Campaign, every: float) -> None:

@@ -57,6 +57,20 @@ class Record(Form):
     token: TokenText | None = None
 
 
+class Result(Form):
+    """A sample of the past, with a token that makes it safe to repeat."""
+
+    arm: int | str
+    value: Value
+    token: TokenText
+
+
+class Records(Form):
+    """Many samples that nobody asked for, in the order in which they were begun."""
+
+    records: Annotated[list[Result], Field(min_length=1, max_length=MOST_TELLS)]
+
+
 class Release(Form):
     """The sample will not come."""
 

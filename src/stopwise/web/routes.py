@@ -159,6 +159,17 @@ async def record(request: Request, name: str, form: forms.Record) -> forms.Recei
     return forms.ReceiptOut(**(await change(request, name, work))._asdict())
 
 
+@router.post("/campaigns/{name}/records", response_model=list[forms.TellOut])
+async def records(request: Request, name: str, form: forms.Records) -> Response:
+    """Many of them in order, with one commit; each is taken or refused for itself."""
+    given = [(each.arm, each.value, each.token) for each in form.records]
+    return _json([_told(each) for each in await change(request, name, _recording(given))])
+
+
+def _recording(given: list[tuple[int | str, float, str]]) -> Callable[[Campaign], Any]:
+    return lambda campaign: campaign.record_all(given)
+
+
 @router.post("/campaigns/{name}/release")
 async def release(request: Request, name: str, form: forms.Release) -> forms.Done:
     """The sample will not come."""
