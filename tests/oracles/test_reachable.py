@@ -10,8 +10,8 @@ from instances import PAIRS, Setting, draw_instance, pair_id
 from stopwise.families.verbs import divergence, lower, upper
 
 KINDS = {"best_arm", "epsilon_best_arm", "lowest_arm", "thresholding", "minimum", "epsilon_minimum",
-         "any_low", "any_sign", "any_half_space", "all_half_spaces", "sphere", "product", "cells_of_balls",
-         "cells_of_planes"}  # fmt: skip
+         "any_low", "any_sign", "any_half_space", "all_half_spaces", "sphere", "product",
+         "cells_of_balls", "cells_of_planes"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -67,13 +67,14 @@ class Campaign(Lifecycle):
         if not store.create(called, text, made.key, __version__, clock()):
             with store.look(called) as transaction:
                 head = transaction.head
-            called, stored = head.name, json.loads(head.spec)
+            stored = json.loads(head.spec)
             made = specs.like(made, stored)
             if head.key != made.key:
                 raise CampaignExists(
                     f"campaign {called!r} in {store.shown} has another spec ({head.key}; "
                     f"given {made.key}): {difference(stored, made.table)}. Choose another name."
                 )
+            return cls.open(head.name, store, clock)
         return cls(called, store, made, clock)
 
     @classmethod
@@ -89,7 +90,9 @@ class Campaign(Lifecycle):
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
         with store.look(campaign_name(name)) as transaction:
             head = transaction.head
-        return cls(head.name, store, specs.make(json.loads(head.spec)), clock)
+        found = cls(head.name, store, specs.make(json.loads(head.spec)), clock)
+        found._replica.update(head.changes)
+        return found
 
     def __repr__(self) -> str:
         return f"Campaign({self.name!r}, {self._store.shown!r}, {self.spec.key})"
@@ -121,11 +124,13 @@ class Campaign(Lifecycle):
 
     def status(self) -> Status:
         """Where the campaign stands."""
-        return Status.of(self.name, self.spec, self._snapshot(), self.now())
+        seen = self._snapshot()  # which may bring changes of the spec
+        return Status.of(self.name, self.spec, seen, self.now())
 
     def recommend(self) -> Recommendation:
         """What the data favour now; proven only if there is a decision."""
-        return Recommendation.of(self.spec, self._snapshot())
+        seen = self._snapshot()
+        return Recommendation.of(self.spec, seen)
 
     def wait(self, timeout: float | None = None, every: float = 1.0) -> Status:
         """The status once it is decided, closed or out of budget, or after ``timeout`` seconds."""

@@ -12,7 +12,6 @@ import typer
 
 from stopwise.cli.app import DEFAULT, Json, Storage, app
 from stopwise.cli.output import decided, event_cells, say, say_receipt
-from stopwise.cli.watch import ask_patiently
 from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
@@ -119,6 +118,7 @@ def ask(
     A campaign that is decided prints its decision and exits with 3.
     """
     from stopwise.campaign.errors import CampaignDecided
+    from stopwise.cli.watch import ask_patiently
 
     try:
         campaign = open_campaign(name, storage)

@@ -55,8 +55,8 @@ class Dashboard:
 
 def page(campaign: Campaign) -> dict[str, Any]:
     """Everything that the page shows."""
-    spec = campaign.spec
     with campaign.look() as (transaction, seen):
+        spec = campaign.spec
         leases = transaction.leases(LEDGER)
         newest = transaction.newest(0, LEDGER)
     session = seen.session
