@@ -67,11 +67,12 @@ HEAD_OF = Statement(sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wan
 LOCKED_HEAD_OF = Statement(
     sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted")).with_for_update()
 )
-NAME_OF = Statement(  # today's, of a campaign that had this one
-    sa.select(campaigns.c.name)
-    .join(former_names, former_names.c.campaign == campaigns.c.id)
-    .where(former_names.c.name == sa.bindparam("wanted"))
+# of a campaign that was once called so
+ONCE = campaigns.c.id.in_(
+    sa.select(former_names.c.campaign).where(former_names.c.name == sa.bindparam("wanted"))
 )
+HEAD_ONCE = Statement(sa.select(*HEAD).where(ONCE))
+LOCKED_HEAD_ONCE = Statement(sa.select(*HEAD).where(ONCE).with_for_update())
 RENAME = Statement(
     sa.update(campaigns)
     .where(campaigns.c.id == sa.bindparam("wanted"))

@@ -22,8 +22,9 @@ from stopwise.campaign.storage.address import engine_at, shown, translated
 from stopwise.campaign.storage.statements import (
     ALL,
     HEAD_OF,
+    HEAD_ONCE,
     LOCKED_HEAD_OF,
-    NAME_OF,
+    LOCKED_HEAD_ONCE,
     NAMES,
     Connection,
     Statement,
@@ -39,6 +40,7 @@ from stopwise.campaign.storage.tables import (
 from stopwise.campaign.storage.transaction import Head, Transaction
 
 DEFAULT = "sqlite:///stopwise.db"
+RENAMED = 3  # looks for a campaign that may be renamed between two of them
 FIRST = {  # the first statement of a transaction, to change and to read; psycopg says BEGIN itself
     "sqlite": ("BEGIN IMMEDIATE", "BEGIN"),
     "postgresql": (None, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
@@ -126,11 +128,12 @@ class Store:
             pooled.close()
 
     def _head(self, connection: Connection, query: Statement, name: str) -> Head:
-        rows = connection.rows(query, wanted=name)
-        if not rows:  # it may have been called so
-            for (renamed,) in connection.rows(NAME_OF, wanted=name):
-                rows = connection.rows(query, wanted=renamed)
-        if not rows:
+        once = LOCKED_HEAD_ONCE if query is LOCKED_HEAD_OF else HEAD_ONCE
+        for _ in range(RENAMED):
+            rows = connection.rows(query, wanted=name) or connection.rows(once, wanted=name)
+            if rows:
+                break
+        else:
             listed = (
                 ", ".join(repr(row[0]) for row in connection.rows(NAMES, most=20)) or "none yet"
             )

@@ -23,9 +23,9 @@ from stopwise.campaign.storage.statements import (
     EXPIRED,
     EXTEND_LEASE,
     HEAD_OF,
+    HEAD_ONCE,
     IN_FLIGHT,
     MOST_TOKENS,
-    NAME_OF,
     RENAME,
     SAVE,
     SINCE,
@@ -181,8 +181,8 @@ class Transaction:
         """Another name, the old one still leads here; False if it is another campaign's."""
         here = self.head.id
         there = self._connection.rows(HEAD_OF, wanted=name)
-        former = self._connection.rows(NAME_OF, wanted=name)
-        if there or any(found != self.head.name for (found,) in former):
+        former = self._connection.rows(HEAD_ONCE, wanted=name)
+        if there or any(Head(*row).id != here for row in former):
             return False
         self._connection.write(DROP_NAME, [{"wanted": name}])
         self._connection.write(ADD_NAME, [{"name": self.head.name, "campaign": here}])
