@@ -1,15 +1,17 @@
 #!/bin/sh
-# The programs that tests and benchmarks use and pip cannot install: a PostgreSQL server, a browser, and what workers
-# in other languages need. If all are here, this says nothing. If some are not, it installs them where it
+# The programs that tests and benchmarks use and pip cannot install: a PostgreSQL server, a browser, a proxy with a
+# certificate, and what workers in other languages need. If all are here, this says nothing. If some are not, it installs them where it
 # may (apt-get, as root or by sudo without a password), and otherwise says which command to run, and fails.
 set -eu
 
 missing() { # the packages, by Debian's names
-  for place in /usr/lib/postgresql/*/bin /usr/pgsql/bin; do
+  for place in /usr/lib/postgresql/*/bin /usr/pgsql/bin /usr/sbin; do
     PATH=$PATH:$place
   done
   command -v initdb > /dev/null || printf ' postgresql'
   command -v "${CHROMIUM:-chromium}" > /dev/null || printf ' chromium'
+  command -v nginx > /dev/null || printf ' nginx'
+  command -v openssl > /dev/null || printf ' openssl'
   command -v node > /dev/null || printf ' nodejs'
   command -v curl > /dev/null || printf ' curl'
   command -v jq > /dev/null || printf ' jq'

@@ -13,6 +13,7 @@ from stopwise.campaign.errors import (
     NewerSchema as NewerSchema,
     NotPossible as NotPossible,
     StorageAway as StorageAway,
+    StorageDamaged as StorageDamaged,
     StorageError as StorageError,
     UnknownCampaign as UnknownCampaign,
     UnknownToken as UnknownToken,

@@ -88,7 +88,7 @@ def test_who_reads_does_not_wait_for_who_writes(durable: str) -> None:
             target=lambda: seen.append((campaign.status(), campaign.explain()))
         )
         reader.start()
-        reader.join(10)
+        reader.join(60)
         assert campaign.status().samples == before.samples + 1
     assert seen[0][0] == before
     assert campaign.status().samples == before.samples + 1

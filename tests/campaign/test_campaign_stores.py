@@ -322,7 +322,7 @@ STORAGES: list[tuple[Any, type[Exception], list[str]]] = [
     ("sqlite://", sw.BadArgument, ["sqlite:///FILE"]),
     ("sqlite:///FOLDER/no/x.db", StorageError, ["/no does not exist"]),
     ("sqlite:///FOLDER", StorageError, ["a folder", "stopwise.db"]),
-    ("sqlite:///FOLDER/notes.db", StorageError, ["not a SQLite database"]),
+    ("sqlite:///FOLDER/notes.db", sw.StorageDamaged, ["not a SQLite database"]),
     ("sqlite:///FOLDER/network/x.db", StorageError, ["network file system (nfs4)", "PostgreSQL"]),
     ("postgresql://me:secret@host:port/db", sw.BadArgument, ["me:***@host", "port"]),
     (

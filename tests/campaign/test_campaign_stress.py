@@ -11,14 +11,13 @@ import functools
 import math
 import os
 import random
-import resource
 import shutil
 import sqlite3
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ import pytest
 from scipy.stats import binom
 
 from campaign_worker import SPEC, Crew, acknowledged, wait_until
+from disks import small_disk
 from postgres import Server
 from stopwise import Campaign, NewerSchema, Receipt, Session, StorageAway, Ticket
 from stopwise.campaign import spec
@@ -125,25 +125,6 @@ def test_a_server_killed_five_times_under_eight_workers(
 
 # ---------------------------------------------------------------------------------------------
 # a full disk
-
-
-@contextmanager
-def small_disk(folder: Path, how: str) -> Iterator[Callable[[], None]]:
-    """A place with little room, and what makes more: a file system, or a limit on files."""
-    command = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
-    if how == "disk" and subprocess.run(command, capture_output=True).returncode == 0:
-        more = ["mount", "-o", "remount,size=20m", str(folder)]
-        try:
-            yield lambda: subprocess.run(more, check=True)
-        finally:
-            subprocess.run(["umount", "--lazy", str(folder)], check=True)
-    else:
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, before[1]))
-        try:
-            yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def tell_all(hand: Campaign, tickets: list[Ticket], receipts: list[Receipt]) -> None:

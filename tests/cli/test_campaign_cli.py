@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import shells
 import stopwise as sw
 from shells import PAGES, Shell
 from stopwise.campaign.changes import myself
@@ -22,7 +21,6 @@ from stopwise.cli import campaign as cli
 from stopwise.core.tables import plain
 
 ROOT = Path(__file__).parents[2]
-shell, pages, quick = shells.shell, shells.pages, shells.quick  # fixtures
 
 
 def decide(shell: Shell) -> None:

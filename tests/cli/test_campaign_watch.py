@@ -13,12 +13,9 @@ from typing import Any
 
 import pytest
 
-import shells
 import stopwise as sw
 from shells import Shell
 from stopwise.cli import watch
-
-shell, pages, quick = shells.shell, shells.pages, shells.quick  # fixtures
 
 
 def test_watch_prints_changes_where_it_cannot_redraw(
@@ -100,14 +97,24 @@ def test_control_c_in_a_real_terminal(quick: Shell) -> None:
     parent, child = pty.openpty()
     command = [sys.executable, "-m", "stopwise.cli.main", "status", "quick", "--watch"]
     environment = {**os.environ, "TERM": "xterm"}
-    process = subprocess.Popen(command, stdout=child, stderr=child, env=environment)
+    process = subprocess.Popen(
+        command,
+        stdout=child,
+        stderr=child,
+        env=environment,
+        # whoever runs the tests in the background has it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     os.close(child)
     seen = b""
     while b"in flight" not in seen:
         seen += os.read(parent, 4096)
     time.sleep(0.1)  # the first picture is drawn, and it waits
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    try:
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
     while True:
         try:
             if not (more := os.read(parent, 4096)):

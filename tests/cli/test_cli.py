@@ -148,7 +148,7 @@ def run(*arguments: str) -> str:
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def assert_one_clear_line(stderr: str, parts: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -28,7 +29,7 @@ BELOW: dict[str, set[str]] = {
     "studies": {"engine"},
     "campaign": {"engine"},
     "testing": {"campaign", "studies"},
-    "web": {"campaign"},
+    "web": {"campaign", "studies"},
     "cli": {"campaign", "studies", "web"},
 }
 PRINTING = ("studies", "campaign", "cli", "web")
@@ -39,7 +40,7 @@ SHARED = {
     *("families.verbs", "families.checks", "families.mirror", "families.mixtures"),
     *("problems.verbs", "problems.rounds", "problems.limits"),
     *("sampling.verbs", "sampling.tracking"),
-    *("stopping.verbs", "stopping.likelihood", "stopping.constants"),
+    *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
 }
 ROLES = ("families", "problems", "sampling", "stopping")
 
@@ -69,6 +70,18 @@ def own_modules(path: Path) -> set[str]:
     known = {place(file) for file in FILES}
     inside = {name.removeprefix("stopwise.") for name in imports(path)}
     return {name for name in inside if name in known and name}
+
+
+def taken_from_package(path: Path) -> set[str]:
+    """Where the names live of ``from stopwise import BestArm`` and ``sw.BestArm``."""
+    used = {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in ("sw", "stopwise")
+    }
+    used |= {name.removeprefix("stopwise.") for name in imports(path)}
+    homes = registry.public()
+    return {homes[name].removeprefix("stopwise.") for name in used if name in homes}
 
 
 @pytest.mark.parametrize("path", FILES, ids=place)
@@ -102,9 +115,10 @@ def test_nobody_knows_a_problem_family_strategy_or_rule_by_name(path: Path) -> N
     """
     here = place(path)
     homes = set(registry.public().values())
+    taken = set() if here.startswith("studies.paper") else taken_from_package(path)
     concrete = {
         name
-        for name in own_modules(path)
+        for name in own_modules(path) | taken
         if name.split(".")[0] in ROLES
         and name not in (*SHARED, *ROLES)
         and (f"stopwise.{name}" in homes or name.split(".")[0] != here.split(".")[0])
@@ -118,6 +132,18 @@ def test_nobody_knows_a_problem_family_strategy_or_rule_by_name(path: Path) -> N
         "studies.paper.figure1": {"sampling.sticky"},
     }
     assert concrete - same_folder <= related.get(here, set())
+
+
+def test_the_page_knows_none_of_them_by_name() -> None:
+    """Its words come from the service; only what an empty form chooses first is named."""
+    names = [name for role in registry.ROOMS for name in registry.names(role)]
+    said = {
+        (path.name, name)
+        for path in (ROOT / "web" / "static").glob("*.js")
+        for name in names
+        if re.search(rf"[\"'`]{name}[\"'`]|^ *{name}:", path.read_text(), re.M)
+    }
+    assert said == {("form.js", "best-arm"), ("form.js", "bernoulli")}
 
 
 @pytest.mark.parametrize("path", FILES, ids=place)

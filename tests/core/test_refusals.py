@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 import stopwise as sw
-from stopwise.core.errors import BadArgument, MissingVerb, NotDefined, StopwiseError
+from stopwise.core.errors import (
+    BadArgument,
+    MissingVerb,
+    NotDefined,
+    StopwiseError,
+)
 from stopwise.families import verbs as families
 from stopwise.problems import verbs as problems
 
@@ -587,6 +592,23 @@ ROLES: list[Row] = [
         lambda: sw.union_bound(Stranger()),
         lambda: sw.simulate(Stranger(), [1], family=normal),
         lambda: sw.plan(Stranger(), [1], family=normal),
+    )
+]
+FORGOTTEN = ["family: got nothing; allowed: a family", "family=Bernoulli()", "there is no default"]
+ROLES += [
+    (call, BadArgument, FORGOTTEN)
+    for call in (
+        lambda: sw.oracle(two, [1, 2]),
+        lambda: sw.oracle(two, [1, 2], normal),  # after the means everything has its name
+        lambda: sw.cost(two, [1, 2], weights=[1, 1], answer=1),
+        lambda: sw.evidence(two, [1, 2], counts=[1, 1]),
+        lambda: sw.witness(two, [1, 2], answer=1),
+        lambda: sw.track_and_stop_bound(two, [1, 2]),
+        lambda: sw.reachable_answers(two, [1, 2], counts=[1, 1], level=1.0),
+        lambda: sw.run(two, [1, 2]),
+        lambda: sw.simulate(two, [1, 2]),
+        lambda: sw.plan(two, [1, 2]),
+        lambda: sw.Study(two, [[1, 2]]),
     )
 ]
 ROLES += [

@@ -153,8 +153,8 @@ def test_every_command_is_in_the_reference() -> None:
     ]
     page = (DOCS / "reference" / "command-line.md").read_text()
     for prefix, group in groups:
-        for verb in group.registered_commands:
-            called = verb.name or verb.callback.__name__.replace("_", "-")
+        for each in group.registered_commands:
+            called = each.name or each.callback.__name__.replace("_", "-")
             assert f"stopwise {prefix}{called}" in page
 
 

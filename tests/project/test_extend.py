@@ -46,7 +46,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *command: str, jit: bool = False, cwd: Path | None = None) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": str(int(not jit))}
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path, "NUMBA_DISABLE_JIT": str(int(not jit))}
     done = subprocess.run(
         [sys.executable, *command], env=environment, capture_output=True, text=True, cwd=cwd
     )
@@ -159,7 +160,10 @@ def test_the_form_has_words_for_it(installed: Path) -> None:
     family = kinds(schema["properties"]["family"])["prize"]
     assert family["title"] == "The same amount, or nothing"
     assert family["properties"]["amount"] == {"type": "number"}
-    assert "eb-tci" in kinds(schema["properties"]["strategy"])
+    strategies = kinds(schema["properties"]["strategy"])
+    assert list(strategies["eb-tci"]["properties"]) == ["kind", "share"]
+    assert list(strategies["kl-lucb"]["properties"]) == ["kind"]  # delta is the campaign's
+    assert strategies["kl-lucb"]["title"].startswith("the leader")
     assert "apart" in kinds(schema["properties"]["stopping"])
 
 

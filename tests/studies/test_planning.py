@@ -338,7 +338,7 @@ def test_text_and_html() -> None:
     assert "s.d. of draws" in repr(ranged())
     weak = replace(fixed(), stopping=sw.Stylized(), proven=False)
     assert "NOT proven" in repr(weak)
-    assert "Mixture, MixtureMartingale and Conservative are proven" in repr(weak)
+    assert "Wealth, the default, is proven" in repr(weak)
 
 
 def test_many_arms_are_cut_short() -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 import stopwise as sw
-import stopwise.cli.reproduce  # registers its verb
+import stopwise.cli.reproduce  # registers its command
 from stopwise.cli.main import app, main
 from stopwise.stopping.likelihood import common_growth
 from stopwise.stopping.verbs import level

@@ -80,8 +80,11 @@ def grid(family: Any) -> tuple[Any, Any]:
     count, largest = (28 if isinstance(family, long) else 19), 3.0
     if isinstance(family, sw.InverseGaussian):
         count, largest = 24, 96.0
+    ratio = 0.5
+    if isinstance(family, sw.Bernoulli | sw.Geometric | sw.Exponential | sw.Gamma):
+        count, ratio = 31, math.sqrt(0.5)
     weights = np.array([max(q - count // 2 + 1, 1) ** -1.5 for q in range(count)])
-    return largest * 0.5 ** np.arange(count), weights / weights.sum()
+    return largest * ratio ** np.arange(count), weights / weights.sum()
 
 
 def log_bet(family: Any, side: int, samples: Any, c: float, gap: float) -> float:
@@ -117,8 +120,8 @@ def log_pair(
 ) -> float:
     """log M(c), term by term."""
     gaps, weights = grid(family)
-    size = range(len(gaps))
-    share = np.sqrt(np.outer(weights, weights)) * 0.6 ** np.abs(np.subtract.outer(size, size))
+    octaves = np.log2(gaps) if gaps[0] < 2 * gaps[1] else np.arange(len(gaps))
+    share = np.sqrt(np.outer(weights, weights)) * 0.6 ** np.abs(np.subtract.outer(octaves, octaves))
     share *= 0.95 / share.sum()
     above = np.array([log_bet(family, 1, samples, c, g) for g in gaps])
     below = np.array([log_bet(other_family, -1, other, c + margin, g) for g in gaps])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import re
 import subprocess
@@ -11,7 +13,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+SPEC = {
+    "question": {"kind": "best-arm", "epsilon": 0.05},
+    "arms": ["plain", "<script>alert(1)</script>"],
+    "family": "bernoulli",
+    "delta": 0.1,
+}
+JSON = {"content-type": "application/json"}
 SCRIPT = "from stopwise.cli.main import main; main()"
 
 
@@ -36,8 +46,10 @@ class Service:
         found = re.search(r"serves (\S+) at (http://\S+?:(\d+)) ", first)
         if not found:
             raise RuntimeError(first + self.process.stderr.read())
+        self.said = first
         self.named, self.url, self.port = found[1], found[2], int(found[3])
-        threading.Thread(target=self._drain, daemon=True).start()
+        self.reader = threading.Thread(target=self._drain, daemon=True)
+        self.reader.start()
 
     def _drain(self) -> None:
         assert self.process.stderr is not None
@@ -52,7 +64,7 @@ class Service:
     def stop(self) -> int:
         """As systemd does."""
         self.process.terminate()
-        return self.process.wait(timeout=15)
+        return self.process.wait(timeout=60)
 
 
 @contextmanager
@@ -66,7 +78,25 @@ def serving(storage: str | None, folder: Path, *options: str) -> Iterator[Servic
             service.kill()
 
 
-def until(true: object, seconds: float = 10.0) -> None:
+def send(
+    service: Service,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    headers: dict[str, str] | None = None,
+) -> tuple[int, dict[str, str], Any]:
+    """One request, as it stands."""
+    line = http.client.HTTPConnection("127.0.0.1", service.port, timeout=120)
+    line.request(method, path, body, {} if headers is None else headers)
+    answer = line.getresponse()
+    text = answer.read()
+    line.close()
+    kind = answer.getheader("content-type", "")
+    found = json.loads(text) if kind.startswith("application/json") else text
+    return answer.status, {k.lower(): v for k, v in answer.getheaders()}, found
+
+
+def until(true: object, seconds: float = 60.0) -> None:
     """Wait for something."""
     assert callable(true)
     end = time.monotonic() + seconds

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from browser import Service, Window, browser
 from stopwise.campaign.storage.store import Store
@@ -19,6 +18,13 @@ from stopwise.web.tokens import Tokens
 LABEL = "<script>alert(1)</script>"
 STATIC = Path(__file__).parents[2] / "src" / "stopwise" / "web" / "static"
 Opener = Callable[..., Window]
+
+
+def unfold(page: Page) -> None:
+    """Open all that is folded, from the outside in."""
+    closed = page.locator("details:not([open]) > summary:visible")
+    while closed.count():
+        closed.first.click()
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +77,7 @@ def test_a_whole_campaign_with_the_keyboard_alone(service: Service, opened: Open
     expect(page.get_by_role("heading", name="New campaign", level=1)).to_be_focused()
     window.tab_to("Name")
     page.keyboard.type("by keyboard")
-    window.tab_to("Arm 1")
+    window.tab_to("Option 1")
     page.keyboard.type(LABEL)
     press("Enter")  # the next arm
     page.keyboard.type("plain")
@@ -81,16 +87,13 @@ def test_a_whole_campaign_with_the_keyboard_alone(service: Service, opened: Open
     expect(page.get_by_text("Waiting for the first sample")).to_be_visible()
     expect(page.locator(".line")).to_have_text("live")
 
-    args = ("by keyboard", lambda place, arm: float((place % 5 == 0) == arm), 300, 0.2)
-    worker = threading.Thread(target=service.work, args=args)
-    worker.start()
     samples = page.locator("[data-stat=samples] b")
-    seen = set()
-    while not page.locator(".hero.decided").count():
-        seen.add(samples.inner_text())
-        page.wait_for_timeout(100)
-    worker.join()
-    assert len(seen) >= 3, f"the page did not follow: {seen}"
+    for told in (2, 5, 8):  # the page follows, at whatever pace
+        most = told - service.campaign("by keyboard")["samples"]
+        assert not service.work("by keyboard", lambda place, arm: float(arm == 0), most)
+        expect(samples).to_have_text(str(told))
+    assert service.work("by keyboard", lambda place, arm: float((place % 5 == 0) == arm), 300)
+    expect(page.locator(".hero.decided")).to_be_visible()
     expect(page.locator(".hero-text")).to_have_text(f"{LABEL} is best")
     expect(page.locator("#announce")).to_contain_text(f"Decided: {LABEL} is best")
     decision = service.campaign("by keyboard")["decision"]
@@ -110,10 +113,9 @@ def test_script_in_a_label_is_text(opened: Opener) -> None:
     window.open("#/campaign/open")
     page = window.page
     expect(page.locator(".plot-name", has_text=LABEL).first).to_be_visible()
+    unfold(page)
     expect(page.locator(".ledger").get_by_text("<b>gone</b>")).to_be_visible()
     expect(page.locator(".words li").first).to_be_visible()
-    for each in page.locator("details summary").all():
-        each.click()
     assert page.locator("main script, main b b, td b").count() == 0
     window.open("#/")
     expect(page.locator(".glance li")).not_to_have_count(0)
@@ -131,8 +133,7 @@ def test_axe_finds_nothing(theme: str, opened: Opener) -> None:
         window.open(f"#/campaign/{name}")
         expect(page.locator(".stats")).to_be_visible()
         expect(page.locator(".words li").first).to_be_attached()
-        for each in page.locator("details:visible > summary").all():
-            each.click()
+        unfold(page)
         page.get_by_role("button", name="Verify").click()
         expect(page.locator(".verdict")).to_contain_text("Agrees")
         assert window.violations() == [], name
@@ -150,10 +151,10 @@ REFUSED = [
     ({"Risk of a wrong answer (delta)": "2"}, "delta", "probability strictly between 0 and 1"),
     ({"Risk of a wrong answer (delta)": "no"}, "delta", "got 'no'; allowed: a finite number"),
     ({"Name": ""}, "name", "at least 1 character"),
-    ({"Arm 2": "one"}, "arms[1]", "different texts"),
+    ({"Option 2": "one"}, "arms[1]", "different texts"),
     ({"Epsilon optional": "-1"}, "question.epsilon", "at least 0"),
     ({"Budget optional": "1.5"}, "budget", "whole number"),
-    ({"Cost of a sample of arm 2": "0"}, "costs[1]", "above 0"),
+    ({"Cost of a sample of option 2": "0"}, "costs[1]", "above 0"),
 ]
 
 
@@ -165,8 +166,8 @@ def test_the_services_own_messages_stand_next_to_their_fields(opened: Opener) ->
         window.open("#/new")
         page.get_by_text("Stopping rule, strategy and budget").click()
         page.get_by_label("Samples have costs").check()
-        usual = {"Name": "refused", "Arm 1": "one", "Arm 2": "two"}
-        usual |= {"Cost of a sample of arm 1": "1", "Cost of a sample of arm 2": "1"}
+        usual = {"Name": "refused", "Option 1": "one", "Option 2": "two"}
+        usual |= {"Cost of a sample of option 1": "1", "Cost of a sample of option 2": "1"}
         for label, text in {**usual, **changes}.items():
             page.get_by_label(label, exact=True).fill(text)
         page.get_by_role("button", name="Create the campaign").click()
@@ -208,6 +209,7 @@ def test_readable_on_a_phone(opened: Opener) -> None:
         expect(page.locator(".glance li, .stats, form .card").first).to_be_visible()
         page.wait_for_timeout(200)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, route
+    assert page.evaluate("document.documentElement.scrollHeight") < 3 * 740
 
 
 OUTLINED = """() => {
@@ -254,14 +256,17 @@ def test_fifty_arms_with_long_labels(service: Service, opened: Opener) -> None:
     window = opened(viewport={"width": 360, "height": 740})
     page = window.page
     window.open("#/campaign/fifty")
+    unfolded = page.locator("summary", has_text=re.compile("^(Evidence so far|Details)$"))
+    for place in range(2):
+        unfolded.nth(place).click()
     expect(page.locator(".chart")).to_have_accessible_name(re.compile("^Evidence .* after 60 samp"))
     pictures = page.locator(".plots")
     for place, start in enumerate(("Means with intervals. conf", "Shares of the samples. conf")):
         expect(pictures.nth(place)).to_have_role("img")
         expect(pictures.nth(place)).to_have_accessible_name(re.compile(f"^{start}"))
-    expect(page.get_by_text("The 24 arms with the most samples, of 50")).to_have_count(2)
-    page.locator("summary", has_text="The numbers").nth(1).click()
-    expect(page.locator("details[open] tbody tr")).to_have_count(50)
+    expect(page.get_by_text("The 24 options with the most samples, of 50")).to_have_count(2)
+    page.locator("summary:visible", has_text="The numbers").first.click()
+    expect(page.locator("details.data[open] tbody tr")).to_have_count(50)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert window.violations() == []
 
@@ -275,9 +280,75 @@ def test_why_the_pursued_answer_changed(service: Service, opened: Opener) -> Non
     service.create("steady", arms=["a", "b"], strategy="uniform")
     service.work("steady", lambda place, arm: float(place % 2 == arm), 6)
     window.open("#/campaign/steady")
+    expect(page.get_by_role("heading", name="steady", level=1)).to_be_visible()
+    expect(page.locator(".stats")).to_be_visible()
+    unfold(page)
     expect(page.get_by_text("Uniform sampling pursues no answer")).to_be_visible()
     expect(page.locator(".changes, .plots.one")).to_have_count(1)
     expect(page.locator(".changes")).to_be_hidden()
+
+
+def test_the_first_screen_has_no_jargon_and_does_not_contradict_itself(opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    for name in ("open", "settled"):
+        window.open(f"#/campaign/{name}")
+        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+        expect(page.locator(".stats")).to_be_visible()
+        seen = page.locator("main").inner_text().lower()
+        for word in ("oracle", "pursued", "weight", "threshold", "sticky", "martingale"):
+            assert word not in seen, (name, word)
+    expect(page.locator("[data-stat=evidence] b")).to_have_text(re.compile(r"^\d+\.\d of \d+\.\d$"))
+    marked = page.locator(".plots").first.locator(".plot-row", has=page.locator(".tag"))
+    expect(marked).to_have_count(1)
+    expect(marked).to_contain_text("heads")
+    expect(marked).to_contain_text("the answer")
+    expect(page.locator(".hero-text")).to_have_text("heads is best")
+
+
+def test_options_are_sorted_by_their_means_and_say_by_how_much_they_differ(
+    service: Service, opened: Opener
+) -> None:
+    service.create("shares", arms=["few", "most", "some"], strategy="uniform")
+    service.work("shares", lambda place, arm: float(place % 10 < [2, 8, 5][arm]), 60)
+    window = opened()
+    window.open("#/campaign/shares")
+    rows = window.page.locator(".plots").first.locator(".plot-row:has(.plot-name)")
+    expect(rows).to_have_count(3)
+    means = dict(zip(["few", "most", "some"], window_means(service, "shares"), strict=True))
+    wanted = sorted(means, key=lambda label: -means[label])
+    for place, label in enumerate(wanted):
+        expect(rows.nth(place).locator(".plot-name")).to_have_text(label)
+    expect(rows.first).to_contain_text("leads")
+    share = means[wanted[0]] / means[wanted[1]] - 1.0
+    expect(rows.first).to_contain_text(f"({100 * share:.3g}%) above {wanted[1]}")
+    expect(rows.nth(2)).to_contain_text("below")
+
+
+def window_means(service: Service, name: str) -> list[float]:
+    return [arm["mean"] for arm in service.campaign(name)["arms"]]
+
+
+def test_a_guess_of_the_means_shows_what_it_may_cost(opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    window.open("#/new")
+    page.get_by_label("Option 1", exact=True).fill("old")
+    page.get_by_label("Option 2", exact=True).fill("new")
+    guess = page.get_by_label("Your guess of the means optional", exact=True)
+    guess.fill("20%, 60%")
+    shown = page.locator(".preview")
+    expect(shown).to_have_text(
+        re.compile(r"^About \d+ samples on average; nine of ten need between")
+    )
+    first = shown.inner_text()
+    page.get_by_label("Risk of a wrong answer (delta)", exact=True).fill("0.001")
+    expect(shown).not_to_have_text(first)
+    expect(shown).to_have_text(re.compile(r"^About \d+ samples on average"))
+    guess.fill("0.5, 0.5")
+    expect(guess).to_have_accessible_description(re.compile("no test ever ends"))
+    assert window.violations() == []
+    window.complaints = [each for each in window.complaints if "422" not in each]
 
 
 def test_theme_is_remembered(opened: Opener) -> None:
@@ -368,7 +439,7 @@ def test_a_closed_service_asks_for_a_token(tmp_path: Path, opened: Opener) -> No
         assert page.evaluate("Object.keys(localStorage)") == []
         window.open("#/new")
         page.get_by_label("Name", exact=True).fill("mine")
-        page.get_by_label("Arm 1", exact=True).fill("a")
+        page.get_by_label("Option 1", exact=True).fill("a")
         page.get_by_role("button", name="Create the campaign").click()
         expect(page.get_by_role("alert")).to_contain_text("the token may read; this needs admin")
         page.get_by_role("button", name="Forget the token").click()

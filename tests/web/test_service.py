@@ -19,19 +19,12 @@ import pytest
 
 import stopwise as sw
 from postgres import Server
-from serving import SCRIPT, Service, serving, until
+from serving import JSON, SCRIPT, SPEC, Service, send, serving, until
 from stopwise.campaign.storage.store import Store
 from stopwise.web.service import Service as Kept
 from stopwise.web.tokens import Tokens
 
-SPEC = {
-    "question": {"kind": "best-arm", "epsilon": 0.05},
-    "arms": ["plain", "<script>alert(1)</script>"],
-    "family": "bernoulli",
-    "delta": 0.1,
-}
 RATES = (0.8, 0.3)
-JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +39,6 @@ def client(service: Service, tmp_path: Path) -> Iterator[sw.Client]:
     found = sw.Client(service.url, spool=tmp_path / "spool.db", patience=10)
     yield found
     found.close()
-
-
-def send(
-    service: Service,
-    method: str,
-    path: str,
-    body: bytes | None = None,
-    headers: dict[str, str] | None = None,
-) -> tuple[int, dict[str, str], Any]:
-    """One request, as it stands."""
-    line = http.client.HTTPConnection("127.0.0.1", service.port, timeout=20)
-    line.request(method, path, body, {} if headers is None else headers)
-    answer = line.getresponse()
-    text = answer.read()
-    line.close()
-    kind = answer.getheader("content-type", "")
-    found = json.loads(text) if kind.startswith("application/json") else text
-    return answer.status, {k.lower(): v for k, v in answer.getheaders()}, found
 
 
 def decide(campaign: Any, seed: int) -> int:
@@ -183,7 +158,7 @@ def test_events_stream_and_resume(client: sw.Client, service: Service) -> None:
     lines: list[str] = []
 
     def listen(last: str) -> None:
-        line = http.client.HTTPConnection("127.0.0.1", service.port, timeout=20)
+        line = http.client.HTTPConnection("127.0.0.1", service.port, timeout=120)
         line.request("GET", "/api/campaigns/stream/stream", headers={"Last-Event-ID": last})
         answer = line.getresponse()
         while not any('"told"' in each for each in lines):
@@ -195,7 +170,7 @@ def test_events_stream_and_resume(client: sw.Client, service: Service) -> None:
     time.sleep(1.0)
     (ticket,) = campaign.ask(1)
     campaign.tell(ticket.token, 1)
-    thread.join(timeout=20)
+    thread.join(timeout=120)
     assert not thread.is_alive()
     data = [json.loads(each[6:]) for each in lines if each.startswith("data: ")]
     numbers = [event["number"] for message in data for event in message["events"]]
@@ -391,7 +366,7 @@ def test_which_mistake_is_answered_first(tmp_path: Path) -> None:
 def _refusal(folder: Path, *arguments: str, storage: str | None = None) -> str:
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT, "serve", storage or f"sqlite:///{folder}/s.db", *arguments],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
@@ -421,7 +396,7 @@ def test_what_the_refusal_says_to_do_helps(tmp_path: Path) -> None:
     text = _refusal(tmp_path, "--allow-host", "Tests.Example.org")
     command = text.split("Create a token first: stopwise ")[1].replace("NAME", "alice").split()
     made = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *command], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", SCRIPT, *command], capture_output=True, text=True, timeout=300
     )
     assert made.returncode == 0, made.stderr
     bearer = {"authorization": f"Bearer {made.stdout.strip()}"}
@@ -434,9 +409,7 @@ def test_what_the_refusal_says_to_do_helps(tmp_path: Path) -> None:
         assert send(service, "GET", "/health", headers={"host": "other.org"})[0] == 421
     tokens = Tokens(Store(storage))
     tokens.revoke(tokens.all()[0].id)
-    assert "there is no token" in _refusal(
-        tmp_path, "--allow-host", "a.org"
-    )  # a revoked one is none
+    assert "is revoked, so nobody could get in" in _refusal(tmp_path, "--allow-host", "a.org")
 
 
 def test_memory_can_have_no_token(tmp_path: Path) -> None:
@@ -515,7 +488,7 @@ def killed_under_load(storage: str, folder: Path, kills: int, workers: int) -> N
             back.append(time.monotonic() - start)
         stop.set()
         for thread in threads:
-            thread.join(timeout=60)
+            thread.join(timeout=120)
         assert not any(thread.is_alive() for thread in threads)
     print(f"\nback after {min(back):.2f} to {max(back):.2f} s")
     check_record(storage, set().union(*known), 10 * kills)
@@ -559,7 +532,7 @@ def test_two_services_on_one_store_agree(server: Server, tmp_path: Path) -> None
         until(lambda: all(len(mine) > 25 for mine in known), 60)
         stop.set()
         for thread in threads:
-            thread.join(timeout=60)
+            thread.join(timeout=120)
         assert not any(thread.is_alive() for thread in threads)
         for path in ("", "/events", "/verify", "/explain"):
             answers = [

@@ -23,6 +23,7 @@ from stopwise.campaign.lifecycle import Lifecycle
 from stopwise.campaign.names import (
     campaign_name,
     difference,
+    new_name,
     refuse_if_absent,
     storage_address,
 )
@@ -59,12 +60,12 @@ class Campaign(Lifecycle):
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
-        made = specs.read(spec if isinstance(spec, Mapping) else Path(spec))
+        made = specs.new(spec if isinstance(spec, Mapping) else Path(spec))
         default = None if isinstance(spec, Mapping) else Path(spec).stem
         called = campaign_name(default if name is None else name)
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        text = specs.dump(made.table)
-        if not store.create(called, text, made.key, __version__, clock()):
+        fresh = (specs.dump(made.table), made.key, __version__, clock())
+        if store.has(called) or not store.create(called := new_name(called), *fresh):
             with store.look(called) as transaction:
                 head = transaction.head
             stored = json.loads(head.spec)

@@ -57,8 +57,8 @@ class Client:
 
     def create(self, spec: Mapping[str, Any], name: str) -> RemoteCampaign:
         """A new campaign; the same one if it is there already, with the same spec."""
-        self.call("POST", "/api/campaigns", {"name": name, "spec": dict(spec)})
-        return RemoteCampaign(self, name)
+        made = self.call("POST", "/api/campaigns", {"name": name, "spec": dict(spec)})
+        return RemoteCampaign(self, made["name"])
 
     def open(self, name: str) -> RemoteCampaign:
         """A campaign that is there."""
@@ -72,7 +72,7 @@ class Client:
             try:
                 path = f"/api/campaigns/{quote(held.campaign, safe='')}/tell"
                 self.call("POST", path, {"token": held.token, "value": held.value})
-            except errors.StorageAway:
+            except errors.StorageError:  # away, or damaged: the tell is kept
                 break
             except StopwiseError as error:
                 self.spool.refuse(held.place, str(error))
@@ -162,6 +162,8 @@ class RemoteCampaign:
             found = self.client.call("POST", f"{self._path}/tell", body)
         except errors.StorageAway:
             return None
+        except errors.StorageDamaged:  # the tell is kept for when a backup is in its place
+            raise
         except StopwiseError:
             self.client.spool.drop(place)
             raise

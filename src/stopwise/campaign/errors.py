@@ -67,6 +67,10 @@ class TooManyWait(StorageAway):
     """Very many samples wait for an earlier one. Try again when its lease is over."""
 
 
+class StorageDamaged(StorageError):
+    """The storage's file is damaged: trying again does not help, a backup does."""
+
+
 class NewerSchema(StorageError):
     """The storage was made by a newer stopwise."""
 

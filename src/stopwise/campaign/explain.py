@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -43,6 +43,8 @@ class Explanation:
     lost: dict[str, tuple[int, int]]  # arm: asks that came to nothing, of how many
     warning: str | None
     others: int = 0  # answers that are not listed, as far as they are counted
+    # of a screenful of arms, the most sampled first: the mean's interval, in words
+    intervals: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.text
@@ -67,11 +69,15 @@ class Explanation:
         """From a snapshot."""
         session, status = seen.session, Status.of(name, spec, seen, now)
         changes = tuple((each.event, words(spec, each.answer) or "") for each in session.changes)
-        warning = _warning(spec, session.losses)
+        warning = "\n".join(_warnings(spec, session)) or None
         evidence, others = _evidence(spec, session)
         remaining = samples_needed(session, oracle_now(spec, session))
         arm, weights = (None, ()) if status.decision else _peek(session)
+        intervals = _intervals(status)
         found = status.lines()
+        if intervals:
+            listed = "; ".join(f"{label}: {words}" for label, words in intervals.items())
+            found.append(f"means, {status.confidence}s for all arms and times together: {listed}")
         found += _pursuit(spec, session, changes)
         if evidence:
             listed = "; ".join(f"{answer}: {value:.3f}" for answer, value in evidence.items())
@@ -93,7 +99,13 @@ class Explanation:
             *("\n".join(found), status.pursued, changes, evidence, session.threshold),
             *(remaining, label, weights, lost, warning),
             others=others,
+            intervals=intervals,
         )
+
+
+def _intervals(status: Status) -> dict[str, str]:
+    known = sorted((arm for arm in status.arms if arm.samples), key=lambda arm: -arm.samples)
+    return {arm.label: arm.interval for arm in known[:LISTED] if arm.interval != "-"}
 
 
 def _pursuit(
@@ -177,6 +189,14 @@ def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, 
         f"{found} and is the furthest behind what the weights so far ask for; its weight is now "
         f"{weights[arm]:.1%}"
     )
+
+
+def _warnings(spec: CampaignSpec, session: Session) -> list[str]:
+    found = [_warning(spec, session.losses)]
+    if session.started:
+        remark = spec.design.misplaced(session.means)
+        found.append(f"warning: {remark}" if remark else None)
+    return [each for each in found if each]
 
 
 def _warning(spec: CampaignSpec, losses: Ints) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from stopwise.campaign.events import Event
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.optional import load
 
+# what a spreadsheet takes for a formula, also after apostrophes, and numbers, which it does not
+FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?")
 COLUMNS = ("number", "kind", "token", "arm", "label", "value", "time", "late", "note", "actor")
 
 
@@ -43,8 +47,15 @@ def _csv(table: list[dict[str, Any]]) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table)
+    writer.writerows({name: _inert(cell) for name, cell in row.items()} for row in table)
     return text.getvalue().encode()
+
+
+def _inert(cell: Any) -> Any:
+    """A text that a spreadsheet would run gets an apostrophe in front: it is shown, and not run."""
+    if not isinstance(cell, str) or not FORMULA.match(cell) or NUMBER.fullmatch(cell):
+        return cell
+    return f"'{cell}"
 
 
 def _json_lines(table: list[dict[str, Any]]) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 from stopwise.campaign import spec as specs
 from stopwise.campaign.changes import changes, myself
 from stopwise.campaign.errors import CampaignExists, NotPossible
-from stopwise.campaign.names import campaign_name
+from stopwise.campaign.names import new_name
 from stopwise.campaign.session import Session
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.campaign.work import LONGEST_NOTE, Work
@@ -70,15 +70,14 @@ class Lifecycle(Work):
 
     def rename(self, name: str, actor: str | None = None) -> bool:
         """Another name; workers that know the old one still reach the campaign by it."""
-        new = campaign_name(name)
+        new = new_name(name)
         with self._replica.change() as (transaction, _):
             old = transaction.head.name
             if new == old:
                 return False
             if not transaction.rename(new):
                 raise CampaignExists(
-                    f"{new!r} is, or was, the name of another campaign in {self._store.shown}. "
-                    "Choose another name."
+                    f"{new!r} is, was, or looks like the name of another campaign. Choose another."
                 )
             self._add(transaction, "renamed", json.dumps({"from": old, "to": new}), actor)
         self.name = self._replica.name = new

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.campaign.errors import UnknownCampaign
+from stopwise.campaign.spelling import normalised
 from stopwise.campaign.storage.store import DEFAULT
 from stopwise.core.errors import BadArgument
 
 LONGEST_NAME = 200
+PLACES = ("/", "\\", "..")
 FILES = (".db", ".sqlite", ".sqlite3")  # texts that end so are files, not addresses
 
 
@@ -31,11 +33,22 @@ def refuse_if_absent(name: str, address: str) -> None:
             raise UnknownCampaign(f"no campaign {name!r}: there is no file {path}.")
 
 
+def new_name(given: Any) -> str:
+    """The name of a campaign that is made now, as it is stored: nothing that means a place in a path."""
+    name: str = normalised(campaign_name(given))
+    if name == "." or any(part in name for part in PLACES):
+        allowed = "a name without /, \\ and .., which mean places in addresses and paths"
+        raise BadArgument("name", given, allowed, "For example summer-2026 instead of summer/2026.")
+    return name
+
+
 def campaign_name(given: Any) -> str:
-    good = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
-    if not good or given != given.strip():
+    """Any name that a campaign may have, of this version or an earlier one, as given."""
+    name = normalised(given)
+    good = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable()
+    if not good or name != name.strip():
         raise BadArgument("name", given, f"a printable text of 1 to {LONGEST_NAME} characters")
-    return given
+    return str(given)
 
 
 def is_token(given: Any) -> bool:

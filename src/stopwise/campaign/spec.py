@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from stopwise.campaign.order import ORDERS, check_order
 from stopwise.campaign.session import Session
 from stopwise.core import checks, registry, spelling
-from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.values import Strategy
 from stopwise.engine.design import Design, Setting, check_deltas, default_strategy, prepare
 from stopwise.families.verbs import usual_stopping
@@ -44,6 +45,11 @@ class CampaignSpec(NamedTuple):
         """A new session, whose randomness is the campaign's own."""
         return Session(self.design, int(self.key, 16), self.order, self.minimum)
 
+    @property
+    def remark(self) -> str:
+        """A warning if the stopping rule expects means far from the limits that are asked about."""
+        return self.design.misplaced(self.design.limits) if self.design.limits else ""
+
 
 def dump(table: Mapping[str, Any]) -> str:
     """A spec as text, the same for equal specs."""
@@ -63,6 +69,14 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise BadArgument("spec", value, "texts, numbers, lists and tables")
+
+
+def new(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
+    """A spec for somebody who can still change it: with a warning if it takes more than it need."""
+    made = read(given)
+    if made.remark:
+        warnings.warn(made.remark, Costly, stacklevel=3)
+    return made
 
 
 def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:

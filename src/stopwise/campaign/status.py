@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from stopwise.campaign.spec import CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.core.tables import html_table, text_table
 from stopwise.problems.verbs import Answer, in_words
+from stopwise.stopping.intervals import mean_intervals
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,19 @@ class Arm:
     mean: float | None
     in_flight: int
     cost: float | None
+    low: float | None = None  # of the mean's interval, see stopping/intervals.py; None: no bound
+    high: float | None = None
+
+    @property
+    def interval(self) -> str:
+        """In words, with three digits of its width."""
+        if self.low is None or self.high is None:
+            ends = ("at least", self.low), ("at most", self.high)
+            known = [f"{word} {end:.4g}" for word, end in ends if end is not None]
+            return known[0] if known else "-"
+        width = max(self.high - self.low, 1e-12 * abs(self.high), 1e-300)
+        digits = min(max(2 - math.floor(math.log10(width)), 0), 12)
+        return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -95,9 +110,9 @@ class Status:
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells: a line for each arm."""
-        header = ["arm", "samples", "mean", "in flight"]
+        header = ["arm", "samples", "mean", self.confidence, "in flight"]
         rows = [
-            [arm.label, f"{arm.samples:,}", _number(arm.mean), f"{arm.in_flight:,}"]
+            [arm.label, f"{arm.samples:,}", _number(arm.mean), arm.interval, f"{arm.in_flight:,}"]
             for arm in self.arms
         ]
         if self.arms[0].cost is not None:
@@ -106,6 +121,11 @@ class Status:
                 [*row, f"{arm.cost or 0.0:,.6g}"] for row, arm in zip(rows, self.arms, strict=True)
             ]
         return header, rows
+
+    @property
+    def confidence(self) -> str:
+        """What the intervals are: for all arms and at all times together."""
+        return f"{100.0 * (1.0 - self.delta):g} % interval"
 
     def lines(self) -> list[str]:
         """The state of things, in words."""
@@ -155,6 +175,7 @@ def _state(changes: Changes, spent: bool) -> str:
 
 
 def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:
+    low, high = mean_intervals(spec.design.family, session.ledger.state, spec.delta)
     return tuple(
         Arm(
             label,
@@ -162,9 +183,14 @@ def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, .
             float(session.means[k]) if session.counts[k] else None,
             int(in_flight[k]),
             None if spec.costs is None else spec.costs[k] * float(session.counts[k]),
+            *(_end(session.counts[k], low[k]), _end(session.counts[k], high[k])),
         )
         for k, label in enumerate(spec.labels)
     )
+
+
+def _end(count: float, value: float) -> float | None:
+    return float(value) if count and math.isfinite(value) else None
 
 
 def words(spec: CampaignSpec, answer: Answer | None) -> str | None:

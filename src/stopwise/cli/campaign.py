@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 
 from stopwise.cli.app import DEFAULT, Json, Storage, app
 from stopwise.cli.output import decided, event_cells, say, say_receipt
-from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.core.errors import BadArgument, Costly, StopwiseError
 
 if TYPE_CHECKING:
     from stopwise.campaign.campaign import Campaign
@@ -94,11 +95,20 @@ def create(
     from stopwise.campaign.campaign import Campaign
 
     _refuse_memory(storage)
-    made = Campaign.create(spec_file, storage, name)
-    table = {"name": made.name, "key": made.spec.key, "spec": made.spec.table}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Costly)  # it is said below
+        made = Campaign.create(spec_file, storage, name)
+    table = {
+        "name": made.name,
+        "key": made.spec.key,
+        "spec": made.spec.table,
+        "remark": made.spec.remark or None,
+    }
     text = (
         f"{made.name}: {len(made.labels)} arms, delta = {made.spec.delta:g}, spec {made.spec.key}"
     )
+    if made.spec.remark:
+        text += f"\nwarning: {made.spec.remark}"
     say(text, table, as_json)
 
 

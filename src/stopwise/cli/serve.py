@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import shlex
 import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,60 +39,38 @@ def serve(
         list[str] | None,
         typer.Option(help="A further name of this service, behind a proxy; needs a token."),
     ] = None,
+    always_open: Annotated[
+        bool, typer.Option("--open", help="Need no token, ever: whoever reaches it may do all.")
+    ] = False,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Serve the campaigns of a storage, with a page, until Ctrl-C."""
-    uvicorn = _service()
-    from stopwise.web.app import create_app
+    from stopwise.cli.serving import log_lines, refuse_to_be_open, who_gets_in
     from stopwise.web.tokens import Tokens
 
     store = _store(storage)
-    tokens = Tokens(store)
-    closed = any(each.revoked is None for each in tokens.all())
-    if not closed:
-        _refuse_to_be_open(host, allow_host or [], store)
-    names = [name.lower() for name in (host, *(allow_host or []))]
-    hosts = {"127.0.0.1", "localhost", "[::1]", *names}
-    application = create_app(store, frozenset(hosts), tokens if closed else None)
+    store.check_file()
+    tokens, names = Tokens(store).all(), [name.lower() for name in allow_host or []]
+    if not always_open:
+        refuse_to_be_open(host, names, tokens, store)
+    _service()
+    from stopwise.web import server
+    from stopwise.web.app import create_app
+
+    hosts = {"127.0.0.1", "localhost", "[::1]", host.lower(), *names}
+    application = create_app(store, frozenset(hosts), always_open)
     listener = _listen(host, port)
     where = f"http://{host if ':' not in host else f'[{host}]'}:{listener.getsockname()[1]}"
-    _log_lines(log_level)
+    log_lines(log_level)
+    needs = "open" if always_open or not tokens else "tokens needed"
     typer.echo(
-        f"stopwise serves {store.shown} at {where} ({'tokens needed' if closed else 'open'})",
+        f"stopwise serves {store.shown} at {where} ({needs}). "
+        f"{who_gets_in(host, names, tokens, always_open)}",
         err=True,
-    )
-    _run(uvicorn, application, listener)
-
-
-def _run(uvicorn: Any, application: Any, listener: Any) -> None:
-    config = uvicorn.Config(
-        application,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=5,
     )
     _collect_seldom()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # after a graceful end
-    uvicorn.Server(config).run(sockets=[listener])
-
-
-def _refuse_to_be_open(host: str, names: list[str], store: Store) -> None:
-    """Without tokens a service is for this machine only; what others can reach needs one first."""
-    if names:
-        given, why = f"allow_host: got {', '.join(names)!r}", "others get in by a proxy"
-    elif not _loopback(host):
-        given, why = f"host: got {host!r}", "others can reach it"
-    else:
-        return
-    kept = store.address != "memory:"  # else the token would be gone before the service starts
-    where = shlex.quote(store.shown) if kept else "FILE.db"
-    raise StopwiseError(
-        f"{given}: {why}, and there is no token in {store.shown}. Allowed without a token: --host "
-        "127.0.0.1, ::1 or localhost, and no --allow-host. Create a token first: "
-        f"stopwise token create NAME --role admin --storage {where}"
-        f"{'' if kept else ' (memory: keeps none; serve FILE.db instead)'}"
-    )
+    server.run(application, listener, behind_proxy=bool(names))
 
 
 def _collect_seldom() -> None:
@@ -106,15 +82,14 @@ def _collect_seldom() -> None:
     gc.set_threshold(20_000, 50, 20)
 
 
-def _service() -> Any:
+def _service() -> None:
     try:
         import fastapi  # noqa: F401
-        import uvicorn
+        import uvicorn  # noqa: F401
     except ImportError as error:
         raise BadArgument(
             "serve", "no fastapi", "an environment with the service", 'Install "stopwise[service]".'
         ) from error
-    return uvicorn
 
 
 def _store(storage: str) -> Store:
@@ -122,15 +97,6 @@ def _store(storage: str) -> Store:
     from stopwise.campaign.storage.store import Store
 
     return Store(storage_address(storage))
-
-
-def _loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _listen(host: str, port: int) -> Any:
@@ -150,20 +116,6 @@ def _listen(host: str, port: int) -> Any:
         ) from None
     found.listen(1024)
     return found
-
-
-def _log_lines(level: str) -> None:
-    """One JSON object a line, on standard error."""
-    import logging
-
-    if level not in ("debug", "info", "warning", "error"):
-        raise BadArgument("log_level", level, "debug, info, warning or error")
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    logger = logging.getLogger("stopwise.web")
-    logger.setLevel(level.upper())
-    logger.handlers = [handler]
-    logger.propagate = False
 
 
 def _tokens(storage: str) -> Tokens:

@@ -115,7 +115,7 @@ def _walk(types: Any) -> Iterator[type]:
 
 
 def _spelled(types: Any) -> list[Any]:
-    """Types with the modules of their classes; a script is known by its file."""
+    """Types with the modules and fields of their classes; a script is known by its file."""
     return [
         (_place(each), _spelled(each.types)) if hasattr(each, "types") else str(each)
         for each in types
@@ -127,7 +127,9 @@ def _place(kind: Any) -> Any:
     if found is None:
         return "tuple"
     script = getattr(sys.modules.get(found.__module__), "__file__", "")
-    return (script if found.__module__ == "__main__" else found.__module__, found.__qualname__)
+    module = script if found.__module__ == "__main__" else found.__module__
+    # compiled code knows a field by its place: their order is part of the type
+    return (module, found.__qualname__, found._fields)
 
 
 def _pickler(file: io.BytesIO, classes: list[type]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from stopwise.core import verbs
 
-SETTLED = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"}  # versions tell
+RELEASED = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"}  # versions tell
 
 
 class Unclear(Exception):
@@ -67,16 +67,20 @@ def _of_value(value: Any, names: set[str], seen: set[int]) -> Any:
     if isinstance(value, type):
         return _of_class(value)
     if isinstance(value, ModuleType):
-        if _settled(value.__name__):
+        if _released(value.__name__):
             return (value.__name__, str(getattr(value, "__version__", "")))
         read = sorted(name for name in names if hasattr(value, name))
         return [(name, _of_value(getattr(value, name), names, seen)) for name in read]
     if hasattr(value, "py_func"):  # compiled by numba itself
         return (repr(value.targetoptions), _of_function(value.py_func, seen))
     if isinstance(value, FunctionType):
-        known = value in verbs.declared or _settled(value.__module__)
+        known = value in verbs.declared or _released(value.__module__)
+    elif type(value).__module__.startswith(
+        "numba."
+    ):  # made from a user's function: numba.vectorize
+        known = False
     else:
-        known = callable(value) and _settled(type(value).__module__) and hasattr(value, "__name__")
+        known = callable(value) and _released(type(value).__module__) and hasattr(value, "__name__")
     if known:
         return (getattr(value, "__module__", ""), value.__name__)
     raise Unclear(f"{value!r} is neither a number, an array nor a function that stopwise knows")
@@ -89,5 +93,5 @@ def _of_class(kind: type) -> Any:
     return (kind.__module__, kind.__qualname__, getattr(kind, "_fields", ()), members)
 
 
-def _settled(module: str) -> bool:
-    return module.partition(".")[0] in SETTLED
+def _released(module: str) -> bool:
+    return module.partition(".")[0] in RELEASED

@@ -32,6 +32,13 @@ class BadArgument(StopwiseError, ValueError):
         return BadArgument(name, self.given, self.allowed, self.hint)
 
 
+class Nothing:
+    """What was given where an argument was left out."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
 class NotDefined(StopwiseError, ValueError):
     """This problem is not solved for this family; the message says why and what to use instead."""
 
@@ -46,3 +53,7 @@ class MissingVerb(StopwiseError, TypeError):
             "(verbs: in stopwise.families.verbs, stopwise.problems.verbs, stopwise.sampling.verbs, "
             "stopwise.stopping.verbs)."
         )
+
+
+class Costly(UserWarning):
+    """A setting that is valid, but takes more samples than it need."""

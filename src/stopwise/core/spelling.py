@@ -81,7 +81,9 @@ def parameters(maker: Any) -> dict[str, inspect.Parameter]:
         known = list(inspect.signature(maker.__new__).parameters.values())[1:]
     else:
         known = list(inspect.signature(maker).parameters.values())
-    unspelled = getattr(maker, "unspelled", ())
+    unspelled = set(getattr(maker, "unspelled", ()))
+    if getattr(maker, "looks_at_delta", False):  # which it is told with the question
+        unspelled.add("delta")
     return {each.name: each for each in known if each.name not in unspelled}
 
 

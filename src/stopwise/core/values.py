@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from stopwise.core import registry
-from stopwise.core.errors import BadArgument
+from stopwise.core.errors import BadArgument, Nothing
 from stopwise.core.options import Option
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Value(tuple[Any, ...]):
@@ -109,7 +113,8 @@ class Strategy(Role, listed=False):
 
     ``uses_randomness``: it draws from the generator that it is given. ``looks_at_delta``: its choices
     depend on delta, so that one trajectory serves one delta only. ``needs_truth``: it knows the true
-    means, and so cannot run in a campaign.
+    means, and so cannot run in a campaign. In words, for a campaign's page: ``reason``, how it chooses
+    the answer that it pursues; ``because``, why the first one, and why the next after ``{before}``.
     """
 
     __slots__ = ()
@@ -118,6 +123,8 @@ class Strategy(Role, listed=False):
     uses_randomness: ClassVar[bool] = False
     looks_at_delta: ClassVar[bool] = False
     needs_truth: ClassVar[bool] = False
+    reason: ClassVar[str] = ""
+    because: ClassVar[tuple[str, str]] = ("", "")
 
 
 class StoppingRule(Role, listed=False):
@@ -137,3 +144,21 @@ def check_role(name: str, given: Any, kind: type[Role]) -> None:
         hint = f"This is the type; give a value of it: {given.__name__}(...)."
         raise BadArgument(name, given.__name__, f"{words}, such as {kind.example}", hint)
     raise BadArgument(name, given, f"{words}, such as {kind.example}")
+
+
+def needs_family(function: Callable[P, R]) -> Callable[P, R]:
+    """Say what to give where the family is left out. None is assumed: it would be wrong unnoticed."""
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **options: P.kwargs) -> R:
+        if "family" not in options:
+            raise BadArgument(
+                "family",
+                Nothing(),
+                f"a family by its name, such as family={Family.example}",
+                "It says what one sample looks like, and there is no default: samples of another "
+                "family need other numbers. ``stopwise names`` lists them.",
+            )
+        return function(*arguments, **options)
+
+    return checked

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stopwise.cells.shape import BOUND, SIDE
 from stopwise.core import checks, registry
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.errors import BadArgument
@@ -14,9 +16,17 @@ from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_
 from stopwise.engine.region import region_level
 from stopwise.families.verbs import check_arms, usual_stopping
 from stopwise.oracles.quantities import check_instance
-from stopwise.problems.verbs import check, code_size, several_answers
+from stopwise.problems.verbs import (
+    answers,
+    cell_count,
+    check,
+    code_size,
+    encode,
+    several_answers,
+    shape,
+)
 from stopwise.sampling.verbs import Question, bind, check_strategy
-from stopwise.stopping.verbs import level, proven
+from stopwise.stopping.verbs import level, misplaced, proven
 
 
 class Setting(NamedTuple):
@@ -53,8 +63,30 @@ class Design(NamedTuple):
         """How sure it is that a wrong answer has probability at most delta, in words."""
         if not self.proven:
             return "not proven"
-        foreign = not type(self.problem).__module__.startswith("stopwise.")
-        return "proven if its rank and union bound are right" if foreign else "proven"
+        return "proven if its rank and union bound are right" if foreign(self.problem) else "proven"
+
+    def misplaced(self, means: Any) -> str:
+        """A warning if the stopping rule was made for means far from these, or nothing."""
+        return str(misplaced(self.stopping, self.family, [float(mean) for mean in means]))
+
+    @property
+    def limits(self) -> list[float]:
+        """The limits that the question is about: somebody expects means near them."""
+        found: list[float] = []
+        for answer in islice(answers(self.problem), 2):
+            code = encode(self.problem, answer)
+            shapes = [
+                shape(self.problem, code, k) for k in range(min(cell_count(self.problem, code), 9))
+            ]
+            found += [each.limit for each in shapes if each.kind in (BOUND, SIDE)]
+        return sorted(set(found))
+
+
+def foreign(problem: Any) -> bool:
+    """Whether the problem, or a part of it, has a rank and a union bound that somebody else states."""
+    if isinstance(problem, Problem) and not type(problem).__module__.startswith("stopwise."):
+        return True
+    return isinstance(problem, tuple) and any(map(foreign, tuple.__iter__(problem)))
 
 
 def default_stopping(family: Family) -> StoppingRule:

@@ -99,7 +99,7 @@ def _compile(design: Design, state: State, trace: Trace) -> Callable[..., int]:
 
 
 def _compiled(design: Design, state: State, trace: Trace, allocates: bool) -> Callable[..., int]:
-    """The loop, compiled by playing no rounds."""
+    """The loop, compiled by running no rounds."""
     found = kernels.compiled(run_rounds, allocates)
     rng = generator(0, 0, 0)
     found(

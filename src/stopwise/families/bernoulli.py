@@ -7,7 +7,7 @@ import math
 from stopwise.core.values import Empty, Family
 from stopwise.core.verbs import jitable
 from stopwise.families import verbs
-from stopwise.families.bets import coin_bet
+from stopwise.families.bets import FINE_GAPS, coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
@@ -80,7 +80,7 @@ def _regret(family: Bernoulli, count: float, mean: float, center: float, spread:
     return beta_regret(count * mean, count * (1.0 - mean))
 
 
-verbs.gaps.register(Bernoulli)(lambda family: (3.0, 2.0, 19))
+verbs.gaps.register(Bernoulli)(lambda family: FINE_GAPS)
 
 
 @verbs.bet.register(Bernoulli)

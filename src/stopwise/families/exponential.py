@@ -6,7 +6,7 @@ import math
 
 from stopwise.core.values import Empty, Family
 from stopwise.families import verbs
-from stopwise.families.bets import scale_bet
+from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.gamma import scale_divergence
 from stopwise.families.mixtures import gamma_regret, over_spreads
 
@@ -37,7 +37,7 @@ def _wide_regret(family: Exponential, count: float, mean: float) -> float:
     return over_spreads(family, count, mean)
 
 
-verbs.gaps.register(Exponential)(lambda family: (3.0, 2.0, 19))
+verbs.gaps.register(Exponential)(lambda family: FINE_GAPS)
 
 
 @verbs.bet.register(Exponential)

@@ -11,7 +11,7 @@ from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
 from stopwise.core.verbs import jitable
 from stopwise.families import verbs
-from stopwise.families.bets import scale_bet
+from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.mixtures import gamma_regret, over_spreads
 
 
@@ -66,7 +66,7 @@ def _wide_regret(family: Gamma, count: float, mean: float) -> float:
     return over_spreads(family, count, mean)
 
 
-verbs.gaps.register(Gamma)(lambda family: (3.0, 2.0, 19))
+verbs.gaps.register(Gamma)(lambda family: FINE_GAPS)
 
 
 @verbs.bet.register(Gamma)

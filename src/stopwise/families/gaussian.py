@@ -117,10 +117,10 @@ def _bet(
     family: Quadratic, side: float, count: float, mean: float, c: float, gap: float
 ) -> tuple[float, float]:
     """A half-normal prior on the far side of c, its standard deviation ``gap`` times the arm's."""
-    growth = 1.0 + count * gap * gap  # 1 + N/kappa
-    scale = side * count * gap / math.sqrt(verbs.variance(family, c) * growth)
+    wider = 1.0 + count * gap * gap  # 1 + N/kappa
+    scale = side * count * gap / math.sqrt(verbs.variance(family, c) * wider)
     value, slope = half_normal(scale * (mean - c))
-    return value - 0.5 * math.log(growth), -scale * slope
+    return value - 0.5 * math.log(wider), -scale * slope
 
 
 @verbs.regret.register(Gaussian)

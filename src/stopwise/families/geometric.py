@@ -6,7 +6,7 @@ import math
 
 from stopwise.core.values import Empty, Family
 from stopwise.families import verbs
-from stopwise.families.bets import coin_bet
+from stopwise.families.bets import FINE_GAPS, coin_bet
 from stopwise.families.mixtures import beta_regret
 
 
@@ -37,7 +37,7 @@ def _regret(family: Geometric, count: float, mean: float, center: float, spread:
     return beta_regret(count, count * (mean - 1.0))
 
 
-verbs.gaps.register(Geometric)(lambda family: (3.0, 2.0, 19))
+verbs.gaps.register(Geometric)(lambda family: FINE_GAPS)
 
 
 @verbs.bet.register(Geometric)

@@ -14,7 +14,7 @@ from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
-from stopwise.core.values import Family, Problem, check_role
+from stopwise.core.values import Family, Problem, check_role, needs_family
 from stopwise.families.checks import check_means
 from stopwise.oracles.bound import worst_mixture
 from stopwise.oracles.solve import STATUSES, degenerate, find_witness, solution
@@ -52,6 +52,7 @@ def correct_answers(problem: Problem, means: ArrayLike) -> tuple[Answer, ...]:
     return tuple(verbs.correct_answers(problem, checks.vector("means", means, problem.arms)))
 
 
+@needs_family
 def cost(
     problem: Problem, means: ArrayLike, *, family: Family, weights: ArrayLike, answer: Answer
 ) -> Cost:
@@ -66,6 +67,7 @@ def cost(
 LISTED = 10_000  # answers that are gone through one by one
 
 
+@needs_family
 def evidence(
     problem: Problem, means: ArrayLike, *, family: Family, counts: ArrayLike
 ) -> dict[Answer, float]:
@@ -87,6 +89,7 @@ def evidence(
     return {each: value for each, value in found.items() if value > 0.0 or each in correct}
 
 
+@needs_family
 def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
     """The lower bound at these means: oracle answers, characteristic time and oracle weights."""
     mu = check_instance(problem, means, family)
@@ -117,6 +120,7 @@ def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
     )
 
 
+@needs_family
 def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answer) -> Witness:
     """Lemma 2's minimax distribution on the alternative to an answer, and the gap it certifies."""
     mu = check_instance(problem, means, family)
@@ -129,6 +133,7 @@ def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answe
     return Witness(models, shares, payoffs, solved.lower, float(payoffs.max()))
 
 
+@needs_family
 def track_and_stop_bound(
     problem: Problem,
     means: ArrayLike,
@@ -156,6 +161,7 @@ def track_and_stop_bound(
     return Bound(1.0 / worst.value, upper, worst.weights, found.time)
 
 
+@needs_family
 def reachable_answers(
     problem: Problem,
     means: ArrayLike,

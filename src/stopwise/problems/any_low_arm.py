@@ -23,7 +23,7 @@ class AnyLowArm(limits.ArmSides):
     """Any arm with mean at most ``threshold``, or "none". Answers: 0 to K - 1, then "none"."""
 
     __slots__ = ()
-    title = "Is any arm below a threshold? Name one"
+    title = "Is any option below a threshold? Name one"
 
 
 @verbs.answers.register(AnyLowArm)
@@ -44,6 +44,10 @@ def _in_words(problem: AnyLowArm, answer: Any, labels: Sequence[str]) -> str:
     if isinstance(answer, int):
         return f"{labels[answer]} is below {problem.threshold:g}"
     return f"no arm is below {problem.threshold:g}"
+
+
+verbs.asked.register(AnyLowArm)(lambda problem: f"Is any option below {problem.threshold:g}?")
+verbs.named.register(AnyLowArm)(lambda problem, answer: () if answer == "none" else (answer,))
 
 
 @verbs.candidates.register(AnyLowArm)

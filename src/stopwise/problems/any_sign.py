@@ -55,6 +55,12 @@ def _in_words(problem: AnySign, answer: Any, labels: Sequence[str]) -> str:
     return f"{labels[arm]} is {where} {problem.threshold:g}"
 
 
+@verbs.asked.register(AnySign)
+def _asked(problem: AnySign) -> str:
+    return f"On which side of {problem.threshold:g} is any one option?"
+
+
+verbs.named.register(AnySign)(lambda problem, answer: (answer[0],))
 verbs.cell_count.register(AnySign)(lambda problem, code: 1)
 
 

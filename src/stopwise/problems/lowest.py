@@ -80,6 +80,9 @@ verbs.check.register(Lowest)(lambda problem, family: verbs.check(problem.problem
 verbs.rank.register(Lowest)(lambda problem: verbs.rank(problem.problem))
 verbs.union_bound.register(Lowest)(lambda problem: verbs.union_bound(problem.problem))
 verbs.tie.register(Lowest)(lambda problem, means: verbs.tie(problem.problem, -means))
+verbs.asked.register(Lowest)(lambda problem: verbs.asked(problem.problem).replace("high", "low"))
+verbs.named.register(Lowest)(lambda problem, answer: verbs.named(problem.problem, answer))
+verbs.sense.register(Lowest)(lambda problem: -verbs.sense(problem.problem))
 verbs.in_words.register(Lowest)(
     lambda problem, answer, labels: lowest_in_words(problem.problem, answer, labels)
 )

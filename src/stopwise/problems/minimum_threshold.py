@@ -65,6 +65,11 @@ class MinimumThreshold(_MinimumThreshold, TwoAnswers, OneThreshold):
 LOW, HIGH = 0, 1
 
 
+@verbs.asked.register(MinimumThreshold)
+def _asked(problem: MinimumThreshold) -> str:
+    return f"Is the lowest mean below {problem.threshold:g}?"
+
+
 @verbs.correct_answers.register(MinimumThreshold)
 def _correct_answers(problem: MinimumThreshold, means: Floats) -> Iterator[str]:
     least = means.min()

@@ -58,6 +58,11 @@ class Sphere(_Sphere, OneOfTwo):
 INSIDE, OUTSIDE = 0, 1
 
 
+@verbs.asked.register(Sphere)
+def _asked(problem: Sphere) -> str:
+    return f"Are the means inside the ball of radius {problem.radius:g}?"
+
+
 @verbs.correct_answers.register(Sphere)
 def _correct_answers(problem: Sphere, means: Floats) -> Iterator[str]:
     distance = float(np.linalg.norm(means - problem.center))

@@ -28,7 +28,7 @@ class Thresholding(ArmSides):
     """
 
     __slots__ = ()
-    title = "Which arms are below a threshold, and which above?"
+    title = "Which options are below a threshold, and which above?"
 
 
 @jitable
@@ -69,6 +69,11 @@ def _decode(problem: Thresholding, code: Code) -> Answer:
 verbs.code_size.register(Thresholding)(lambda problem: problem.arms)
 verbs.answer_count.register(Thresholding)(lambda problem: 0)
 verbs.several_answers.register(Thresholding)(lambda problem: False)
+
+
+@verbs.asked.register(Thresholding)
+def _asked(problem: Thresholding) -> str:
+    return f"Which options are below {problem.threshold:g}, and which above?"
 
 
 @verbs.in_words.register(Thresholding)

@@ -109,6 +109,24 @@ def union_bound(problem: Any) -> int:
 
 
 @verb
+def asked(problem: Any) -> str:
+    """The question, with its numbers; by default its title."""
+    return problem.title or f"What is the answer of {type(problem).__name__}?"
+
+
+@verb
+def named(problem: Any, answer: Any) -> tuple[int, ...]:
+    """The arms that an answer singles out, which pictures mark; by default none."""
+    return ()
+
+
+@verb
+def sense(problem: Any) -> int:
+    """Whether arms compete for the highest mean (1), for the lowest (-1), or not at all (0)."""
+    return 0
+
+
+@verb
 def in_words(problem: Any, answer: Any, labels: Sequence[str]) -> str:
     """What an answer says about the arms, by their labels."""
     return str(answer)

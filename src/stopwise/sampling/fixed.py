@@ -28,6 +28,7 @@ class FixedWeights(_FixedWeights, Strategy):
 
     __slots__ = ()
     title = "always these shares"
+    reason = "With fixed weights no answer is pursued: the samples are shared out as the spec says."
     options = {"weights": Option(SHARES, "One for each arm: 1, 1, 2")}
 
     def __new__(cls, weights: ArrayLike) -> FixedWeights:
@@ -62,6 +63,7 @@ class Uniform(Empty, Strategy):
 
     __slots__ = ()
     title = "every arm alike"
+    reason = "Uniform sampling pursues no answer: every arm is sampled equally often."
 
 
 @bind.register(Uniform)

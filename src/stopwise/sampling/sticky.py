@@ -53,6 +53,15 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
 
     __slots__ = ()
     title = "for questions with several correct answers"
+    reason = (
+        "Sticky Track-and-Stop keeps to the first answer, in a fixed order, that may still be the one "
+        "that is easiest to prove. It changes only when the data rule that out, so it may differ from "
+        "the answer that leads."
+    )
+    because = (
+        "the first in the order that the data allowed",
+        "instead of “{before}”: by then it was the first in the order that the data allowed",
+    )
     options = {
         "tracking": TRACKING,
         "order": Option({"type": "array"}, "All answers, first choice first"),

@@ -21,6 +21,14 @@ class TrackAndStop(_TrackAndStop, Strategy):
 
     __slots__ = ()
     title = "for questions with one correct answer"
+    reason = (
+        "Track-and-Stop pursues the answer that the means favour at the moment. It changes when "
+        "another one is ahead."
+    )
+    because = (
+        "the means favoured it once every arm had a sample",
+        "the means came to favour it over “{before}”",
+    )
     options = {"tracking": TRACKING}
 
     def __new__(cls, tracking: Any = "C") -> TrackAndStop:

@@ -16,7 +16,7 @@ from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import Quadratic, bet, interval, of_arm, variance, wide_regret
 from stopwise.problems.verbs import Code, project
 from stopwise.stopping.likelihood import largest_sum
-from stopwise.stopping.purse import ALIKE, ARM, NOBODY, RANK, keep
+from stopwise.stopping.purse import ARM, NOBODY, RANK, alike, keep
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
@@ -140,7 +140,7 @@ def between(left: float, right: float, c: float, step: float) -> float:
 def log_pair(family: Any, data: Data, what: Shape, c: float, purse: Any) -> tuple[float, float]:
     """log M(c) and its slope, M(c) = sum_qr p_qr w+(c; g_q) w-(c + margin; g_r) + bets on one arm.
 
-    The sum over r of ALIKE^|q - r| times a term is two running sums, over r <= q and r > q.
+    The sum over r of alike^|q - r| times a term is two running sums, over r <= q and r > q.
     """
     arm, other, above, below = what.arm, what.other, purse.above, purse.below
     top = max(0.0, _bets(of_arm(family, arm), data, arm, 1.0, c, purse.gaps, above))
@@ -150,7 +150,7 @@ def log_pair(family: Any, data: Data, what: Shape, c: float, purse: Any) -> tupl
     one, one_slope = 0.0, 0.0  # bets on one arm
     pair, pair_slope = 0.0, 0.0
     x = y = dx = dy = 0.0  # sums of earlier terms, and of their slopes
-    idle, other_idle = math.exp(-top), math.exp(-own)
+    idle, other_idle, near = math.exp(-top), math.exp(-own), alike(purse.gaps)
     for q in range(purse.gaps.size):
         a, b = math.exp(above[q, 0] - top), math.exp(below[q, 0] - own)
         da, db = a * above[q, 1], b * below[q, 1]
@@ -160,7 +160,7 @@ def log_pair(family: Any, data: Data, what: Shape, c: float, purse: Any) -> tupl
         a, b, da, db = root * a, root * b, root * da, root * db
         pair += a * (b + y) + x * b
         pair_slope += da * (b + y) + a * (db + dy) + dx * b + x * db
-        x, y, dx, dy = ALIKE * (x + a), ALIKE * (y + b), ALIKE * (dx + da), ALIKE * (dy + db)
+        x, y, dx, dy = near * (x + a), near * (y + b), near * (dx + da), near * (dy + db)
     made = BOTH * pair + 0.5 * (1.0 - BOTH) * one
     slope = BOTH * pair_slope + 0.5 * (1.0 - BOTH) * one_slope
     return top + own + math.log(made), slope / made

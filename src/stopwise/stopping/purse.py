@@ -14,7 +14,9 @@ from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence, gaps, of_arm
 from stopwise.problems.verbs import Code, code_size, parts, rank, simple
 
-ALIKE = 0.6  # by what the weight of two gaps falls for each step between them
+ALIKE = (
+    0.6  # by what the weight of two gaps falls if one is twice the other, or a step of more away
+)
 
 
 class Purse(NamedTuple):
@@ -22,7 +24,7 @@ class Purse(NamedTuple):
 
     gaps: Floats
     weights: Floats
-    roots: Floats  # their square roots, but for a factor: of pairs, sqrt(a_q a_r) ALIKE^|q - r|
+    roots: Floats  # their square roots, but for a factor: of pairs, sqrt(a_q a_r) alike^|q - r|
     above: Floats  # gap x (log wealth, slope)
     below: Floats
     counts: Floats  # shrunken ones
@@ -45,20 +47,34 @@ BELIEVED, PLACE, OTHER_PLACE, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN, SIDE_UP = ra
 NOBODY = -1
 
 
-def new_purse(problem: Any, family: Any) -> Any:
-    """An empty one."""
+def stakes(family: Any) -> tuple[Floats, Floats]:
+    """The gaps that are bet on, and their weights; none if the family has no bets."""
     largest, ratio, count = gaps(family)
     places = np.arange(count)
     # the first half alike, and six at least; then falling
     weights = np.maximum(places - max(count // 2, 5) + 1.0, 1.0) ** -1.5
-    weights /= max(weights.sum(), 1.0)
-    near = ALIKE ** np.abs(places[:, None] - places)
+    return largest / ratio**places, weights / max(weights.sum(), 1.0)
+
+
+@jitable
+def alike(gaps: Floats) -> float:
+    """By what the weight of two gaps falls for each step between them."""
+    if gaps.size < 2 or gaps[0] > 1.999 * gaps[1]:
+        return ALIKE
+    return math.exp(math.log(ALIKE) * math.log(gaps[0] / gaps[1]) / math.log(2.0))
+
+
+def new_purse(problem: Any, family: Any) -> Any:
+    """An empty one."""
+    sizes, weights = stakes(family)
+    places, count = np.arange(sizes.size), sizes.size
+    near = alike(sizes) ** np.abs(places[:, None] - places)
     total = np.sqrt(weights) @ near @ np.sqrt(weights)
     code, arms = np.zeros(code_size(problem), dtype=np.int64), problem.arms
     alone = not parts(problem, family, code)
     kind: Any = SimplePurse if count and simple(problem) else Purse
     return kind(
-        largest / ratio**places,
+        sizes,
         weights,
         np.sqrt(weights / total) if count else weights,
         np.zeros((count, 2)),

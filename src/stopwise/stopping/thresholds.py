@@ -8,11 +8,18 @@ from typing import Any, NamedTuple
 from stopwise.core.checks import finite, positive
 from stopwise.core.options import NUMBER, POSITIVE, Option
 from stopwise.core.values import Empty
-from stopwise.families.verbs import interval, martingale_cost, martingale_growth, of_arm, regret
+from stopwise.families.verbs import (
+    interval,
+    martingale_cost,
+    martingale_growth,
+    of_arm,
+    regret,
+    variance,
+)
 from stopwise.problems.verbs import rank, union_bound
 from stopwise.stopping.constants import conservative_constant
 from stopwise.stopping.likelihood import Threshold, arm_growth, common_growth
-from stopwise.stopping.verbs import level, proven
+from stopwise.stopping.verbs import level, misplaced, proven
 
 
 class Stylized(Empty, Threshold):
@@ -102,6 +109,41 @@ def _mixture_level(rule: Mixture, problem: Any, family: Any, delta: float) -> fl
 @arm_growth.register(Mixture)
 def _mixture_growth(rule: Mixture, family: Any, count: float, mean: float) -> float:
     return regret(family, count, mean, rule.center, rule.spread)
+
+
+SAMPLES = 1e4  # with which the costs of two priors are compared: both places are known well
+MUCH = 5.0  # of the level
+
+
+@misplaced.register(Mixture)
+def _misplaced(rule: Mixture, family: Any, means: Any) -> str:
+    """By how much the prior adds to an arm's growth, beside one that is where the means are."""
+    better, far = _centred(family, means), 0.0
+    for k, mean in enumerate(means):
+        own = of_arm(family, k)
+        lost = regret(own, SAMPLES, mean, *rule) - regret(own, SAMPLES, mean, *better)
+        far = max(far, lost)
+    if far < MUCH:
+        return ""
+    return (
+        f"{rule!r} expects other means than these: it adds {far:,.0f} to what the evidence must reach "
+        f"for an arm. Use Wealth(), which needs no place and no scale; or, if you knew beforehand where "
+        f"the means lie, about {better!r}. The answer is no less sure, but takes more samples."
+    )
+
+
+def _centred(family: Any, means: Any) -> Mixture:
+    """About where the means are, in round numbers; only Gaussian means have a place of their own."""
+    low, high = min(means), max(means)
+    if math.isfinite(interval(family)[0]):
+        return Mixture(0.0, _rounded(max(high, 1e-9)))
+    center, apart = 0.5 * (low + high), high - low
+    spread = max(apart, math.sqrt(variance(of_arm(family, 0), center)), 1e-9)
+    return Mixture(_rounded(center), _rounded(spread))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.2g}")
 
 
 def _some_mean(family: Any) -> float:

@@ -30,6 +30,12 @@ def proven(rule: Any, problem: Any, family: Any) -> bool:
 
 
 @verb
+def misplaced(rule: Any, family: Any, means: Any) -> str:
+    """What to say, and what to set, if the rule was made for means far from these; else nothing."""
+    return ""
+
+
+@verb
 def tally(rule: Any, problem: Any, family: Any) -> Any:
     """What the rule keeps between rounds: a NamedTuple of arrays and numbers, or an array."""
     return np.zeros(0)

@@ -20,7 +20,7 @@ from stopwise.core.values import Empty, StoppingRule
 from stopwise.core.verbs import registered
 from stopwise.families.verbs import Quadratic, of_arm, regret, wide_regret
 from stopwise.problems.rounds import best_evidence, judged, weakest_cell
-from stopwise.problems.verbs import Code, shape, union_bound
+from stopwise.problems.verbs import Code, cost, shape, union_bound
 from stopwise.stopping import verbs
 from stopwise.stopping.bets import other_wealth, simple_wealth
 from stopwise.stopping.purse import ARM, NOBODY, Purse, SimplePurse, new_purse, still_weak
@@ -73,6 +73,8 @@ def _weigh(
 
 @verbs.evidence.register(Wealth)
 def _evidence(rule: Wealth, problem: Any, family: Any, state: State, code: Code) -> float:
+    if cost(problem, family, state.data, code, np.zeros(problem.arms)) == 0.0:
+        return 0.0  # D is at least the evidence
     purse = type(state.tally)(*map(np.copy, state.tally))  # who asks changes nothing
     purse.marks[ARM] = NOBODY
     return float(weakest_cell(problem, family, state.data, state.sketch, code, purse, -math.inf))

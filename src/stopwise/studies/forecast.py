@@ -11,8 +11,10 @@ import numpy as np
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
+from stopwise.engine.design import default_stopping
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
+from stopwise.stopping.verbs import misplaced
 from stopwise.studies.amounts import TARGET, Guess, amount, spelled
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
@@ -175,8 +177,10 @@ class Forecast:
         else:
             found.append(
                 f"{type(self.stopping).__name__} is NOT proven: errors may exceed {self.delta:g}. "
-                "Mixture, MixtureMartingale and Conservative are proven."
+                f"{type(default_stopping(self.family)).__name__}, the default, is proven."
             )
+        remarks = [misplaced(self.stopping, self.family, each.means) for each in self.instances]
+        found += [f"Warning: {each}" for each in remarks if each][:1]
         if len(self.instances) > 1:
             found.append(
                 f"The means were drawn uniformly and independently from their ranges, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from stopwise.core import checks, registry
 from stopwise.core.arrays import Floats
-from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
+from stopwise.core.errors import BadArgument, Costly, StopwiseError
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role, needs_family
 from stopwise.engine.design import Design, check_deltas, generator, prepare, what_suits
 from stopwise.engine.step import begin
 from stopwise.families.checks import check_means
@@ -35,6 +36,7 @@ Strategies = Mapping[str, Strategy] | Sequence[Strategy]
 USUAL = ("sticky-track-and-stop", "track-and-stop", "uniform")
 
 
+@needs_family
 def plan(
     problem: Problem,
     means: Sequence[Guess],
@@ -259,7 +261,8 @@ def _simulate(
     found: dict[str, list[Results]] = {name: [] for name in designs}
     jobs = [(instance, name) for instance in instances for name in designs]
     complete = True
-    with reporter(progress, count * len(jobs)) as report:
+    with reporter(progress, count * len(jobs)) as report, warnings.catch_warnings():
+        warnings.simplefilter("ignore", Costly)  # it is among the forecast's notes
         for place, (instance, name) in enumerate(jobs):
             report(count * place)  # the next strategy may have to be compiled first
             results = simulate(

@@ -39,25 +39,25 @@ def blocks(spec: StudySpec) -> Iterator[Block]:
 
 
 def missing(
-    spec: StudySpec, store: Blocks, shard: tuple[int, int], warn: Callable[[str], None]
+    spec: StudySpec, kept: Blocks, shard: tuple[int, int], warn: Callable[[str], None]
 ) -> list[Block]:
     """The shard's blocks that are not stored; damaged ones are named and set aside."""
     found = []
     for place, block in enumerate(blocks(spec)):
-        if place % shard[1] == shard[0] - 1 and not _stored(store, block, warn):
+        if place % shard[1] == shard[0] - 1 and not _stored(kept, block, warn):
             found.append(block)
     return found
 
 
-def _stored(store: Blocks, block: Block, warn: Callable[[str], None]) -> bool:
+def _stored(kept: Blocks, block: Block, warn: Callable[[str], None]) -> bool:
     case, number, first, size = block
-    if not store.done(case.number, number):
+    if not kept.done(case.number, number):
         return False
     try:
-        store.read(case.number, number, first, size)
+        kept.read(case.number, number, first, size)
     except BadBlock as error:
-        kept = store.set_aside(case.number, number)
-        warn(f"{error} It is kept as {kept.name} and computed again.")
+        aside = kept.set_aside(case.number, number)
+        warn(f"{error} It is kept as {aside.name} and computed again.")
         return False
     return True
 
@@ -80,7 +80,7 @@ def compute(
 def run_blocks(
     spec: StudySpec,
     todo: Sequence[Block],
-    store: Blocks,
+    kept: Blocks,
     executor: Any,
     workers: int,
     report: Callable[[int], None],
@@ -88,7 +88,7 @@ def run_blocks(
     """Compute and store blocks; whether all of them are done (Ctrl-C: no)."""
     if executor is not None:
         width = int(getattr(executor, "_max_workers", 0) or UNKNOWN)
-        return _drive(spec, todo, store, executor.submit, width, report)
+        return _drive(spec, todo, kept, executor.submit, width, report)
     stop = threading.Event()
     with ThreadPoolExecutor(workers) as pool:
 
@@ -96,7 +96,7 @@ def run_blocks(
             return pool.submit(function, *task, stop.is_set)
 
         try:
-            return _drive(spec, todo, store, submit, workers, report)
+            return _drive(spec, todo, kept, submit, workers, report)
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
@@ -105,7 +105,7 @@ def run_blocks(
 def _drive(
     spec: StudySpec,
     todo: Sequence[Block],
-    store: Blocks,
+    kept: Blocks,
     submit: Callable[..., Any],
     width: int,
     report: Callable[[int], None],
@@ -139,7 +139,7 @@ def _drive(
             block, future = _next(arrived, report, stored)
             running.pop(id(future), None)
             batch = _brought(block, future)
-            store.write(block.case.number, block.number, batch)
+            kept.write(block.case.number, block.number, batch)
             stored += block.size
             report(stored)
             send()

@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
-from stopwise.core.errors import StopwiseError
+from stopwise.core.errors import Costly, StopwiseError
 from stopwise.core.optional import load
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy, needs_family
 from stopwise.core.waiting import waiting
 from stopwise.engine.batch import Failure, Stream, run_batch
 from stopwise.engine.design import Design, check_deltas, prepare, what_suits
@@ -147,6 +148,7 @@ def _seed(seed: int | None) -> int:
     return secrets.randbits(64) if seed is None else checks.whole("seed", seed, least=0)
 
 
+@needs_family
 def run(
     problem: Problem,
     means: ArrayLike,
@@ -165,6 +167,7 @@ def run(
     """
     (only,) = check_deltas(checks.finite("delta", delta))
     design = prepare(what_suits(problem, family, strategy, stopping), means, (only,), max_rounds)
+    _warn(design)
     used = _seed(seed)
     room = min(CHUNK, design.max_rounds) if trace else 0
     worker = Worker(design, new_trace(design.code_size, room))
@@ -188,6 +191,12 @@ def run(
         worker.state.data.means.copy(),
         _readable(worker.trace, design, rounds) if trace else None,
     )
+
+
+def _warn(design: Design) -> None:
+    """Say that the stopping rule was made for other means, where the caller's code stands."""
+    if remark := design.misplaced(design.truth):
+        warnings.warn(remark, Costly, stacklevel=4)
 
 
 def _larger(trace: Trace, design: Design) -> Trace:
@@ -214,6 +223,7 @@ def _readable(trace: Trace, design: Design, rounds: int) -> RunTrace:
     )
 
 
+@needs_family
 def simulate(
     problem: Problem,
     means: ArrayLike,
@@ -239,6 +249,7 @@ def simulate(
     deltas = check_deltas(delta)
     design = prepare(what_suits(problem, family, strategy, stopping), means, deltas, max_rounds)
     count = checks.whole("repetitions", repetitions, least=1)
+    _warn(design)
     used = _seed(seed)
     threads = processors() if workers is None else checks.whole("workers", workers, least=1)
     with reporter(progress, count) as report:

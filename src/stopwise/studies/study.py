@@ -15,7 +15,7 @@ import numpy as np
 
 from stopwise.core.checks import whole
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem, check_role
+from stopwise.core.values import Family, Problem, check_role, needs_family
 from stopwise.engine.batch import Batch
 from stopwise.engine.design import check_deltas, default_stopping, default_strategy
 from stopwise.studies.blocks import BadBlock, Blocks, write_file
@@ -41,6 +41,7 @@ class Study:
     them; ``folder`` is where blocks are kept.
     """
 
+    @needs_family
     def __init__(
         self,
         problem: Problem | Callable[[int], Problem],
@@ -77,7 +78,7 @@ class Study:
         try_each(self.spec)
         self.key = self.spec.fingerprint()
         self.folder = Path(f"{name}.study" if folder is None else folder)
-        self._store = Blocks(self.folder, self.key)
+        self._blocks = Blocks(self.folder, self.key)
 
     @classmethod
     def load(cls, path: str | PathLike[str], folder: str | PathLike[str] | None = None) -> Study:
@@ -107,13 +108,13 @@ class Study:
             raise BadArgument("shard", f"{part}/{parts}", "i/n with 1 <= i <= n")
         threads = processors() if workers is None else whole("workers", workers, least=1)
         about = json.dumps(describe(self.spec, self.key), indent=2)
-        write_file(self._store.folder / "spec.json", f"{about}\n".encode())
-        todo = missing(self.spec, self._store, shard, warn)
+        write_file(self._blocks.folder / "spec.json", f"{about}\n".encode())
+        todo = missing(self.spec, self._blocks, shard, warn)
         ours = [block for place, block in enumerate(blocks(self.spec)) if place % parts == part - 1]
         before = sum(block.size for block in ours) - sum(block.size for block in todo)
         with reporter(progress, sum(block.size for block in ours)) as report:
             done = run_blocks(
-                self.spec, todo, self._store, executor, threads, lambda done: report(before + done)
+                self.spec, todo, self._blocks, executor, threads, lambda done: report(before + done)
             )
         return replace(self.status(), interrupted=not done)
 
@@ -122,7 +123,7 @@ class Study:
         cases = self.spec.cases()
         runs = [0] * len(cases)
         for block in blocks(self.spec):
-            if self._store.done(block.case.number, block.number):
+            if self._blocks.done(block.case.number, block.number):
                 runs[block.case.number] += block.size
         return StudyStatus(
             *(self.spec.name, self.key, self.folder, cases, tuple(runs), self.spec.repetitions)
@@ -136,19 +137,19 @@ class Study:
         cases = tuple(
             (case, self._results(case, by_case[case.number])) for case in self.spec.cases()
         )
-        self._store.tidy()
+        self._blocks.tidy()
         return StudyResults(self.spec, self.key, cases)
 
     def _read(self, block: Block) -> Batch:
         case, number, first, size = block
-        if not self._store.done(case.number, number):
+        if not self._blocks.done(case.number, number):
             status = self.status()
             raise NotComplete(
                 f"{self.spec.name}: {status.done:,} of {status.total:,} runs are stored in "
                 f"{self.folder}. Run the study to compute the others."
             )
         try:
-            return self._store.read(case.number, number, first, size)
+            return self._blocks.read(case.number, number, first, size)
         except BadBlock as error:
             raise BadBlock(f"{error} Run the study again to compute it anew.") from error
 

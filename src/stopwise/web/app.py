@@ -19,13 +19,17 @@ from stopwise import __version__
 from stopwise.campaign.storage.store import Store
 from stopwise.core.errors import StopwiseError
 from stopwise.web import forms, lifecycle, routes
+from stopwise.web.access import Access
+from stopwise.web.connections import Connections
 from stopwise.web.middleware.authentication import Authentication
 from stopwise.web.middleware.body_limit import BodyLimit
 from stopwise.web.middleware.content_type import ContentType
+from stopwise.web.middleware.encoded_slash import EncodedSlash
 from stopwise.web.middleware.metrics import Meters, Metrics
 from stopwise.web.middleware.rate_limit import RateLimit
 from stopwise.web.middleware.security_headers import SecurityHeaders
 from stopwise.web.middleware.trusted_host import TrustedHost
+from stopwise.web.readiness import Readiness
 from stopwise.web.service import Service
 from stopwise.web.shortcut import Shortcut
 from stopwise.web.tokens import Tokens
@@ -33,13 +37,14 @@ from stopwise.web.tokens import Tokens
 STATIC = Path(__file__).parent / "static"
 
 
-def create_app(store: Store, hosts: frozenset[str], tokens: Tokens | None = None) -> FastAPI:
-    """The service for a store, under these names; without tokens it is open to all who can reach it."""
+def create_app(store: Store, hosts: frozenset[str], always_open: bool = False) -> FastAPI:
+    """The service for a store, under these names; needs a token as soon as there was ever one."""
+    connections = Connections()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.service = Service(store)
-        app.state.meters = Meters(app.state.service)
+        app.state.meters = Meters(app.state.service, connections)
         yield
         await run_in_threadpool(app.state.service.close)
 
@@ -53,6 +58,7 @@ def create_app(store: Store, hosts: frozenset[str], tokens: Tokens | None = None
         openapi_url="/api/openapi.json",
         telemetry={"tracing": False, "metrics": False, "logs": False},  # /metrics has ours
     )
+    app.state.connections = connections
     app.include_router(routes.router)
     app.include_router(lifecycle.router)
     app.add_exception_handler(StopwiseError, routes.answer_error)
@@ -60,21 +66,21 @@ def create_app(store: Store, hosts: frozenset[str], tokens: Tokens | None = None
     app.add_exception_handler(HTTPException, _plain_error)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_own_routes(app, store)
-    _add_middleware(app, hosts, tokens)
+    _add_middleware(app, hosts, Access(Tokens(store), always_open))
     return app
 
 
-def _add_middleware(app: FastAPI, hosts: frozenset[str], tokens: Tokens | None) -> None:
+def _add_middleware(app: FastAPI, hosts: frozenset[str], access: Access) -> None:
     """The last one added is the first that a request meets."""
     app.add_middleware(Shortcut)
-    app.add_middleware(Metrics)
     app.add_middleware(BodyLimit)
-    if tokens is not None:
-        app.add_middleware(Authentication, tokens=tokens)
-    app.add_middleware(RateLimit)
+    app.add_middleware(Authentication, access=access)
+    app.add_middleware(RateLimit, access=access)
     app.add_middleware(ContentType)
     app.add_middleware(TrustedHost, hosts=hosts)
+    app.add_middleware(Metrics)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(EncodedSlash)
 
 
 def contract() -> str:
@@ -84,6 +90,8 @@ def contract() -> str:
 
 
 def _add_own_routes(app: FastAPI, store: Store) -> None:
+    readiness = Readiness(store)
+
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
         return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
@@ -95,8 +103,8 @@ def _add_own_routes(app: FastAPI, store: Store) -> None:
 
     @app.get("/ready", responses={503: {"model": forms.Problem}})
     async def ready() -> forms.Health:
-        """Whether the store answers."""
-        await run_in_threadpool(store.names)
+        """Whether the store answers, and has room to write."""
+        await readiness.check()
         return forms.Health(status="ready", version=__version__)
 
     @app.get("/metrics", include_in_schema=False)

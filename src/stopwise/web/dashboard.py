@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import threading
 import time
 from typing import Any
@@ -13,9 +12,8 @@ from stopwise.campaign.explain import oracle_now, samples_needed
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Status, words
-from stopwise.core.errors import NotDefined
-from stopwise.families.verbs import interval, lower, of_arm, regret, upper
 from stopwise.oracles.values import Oracle
+from stopwise.problems.verbs import asked, named, sense
 from stopwise.sampling.verbs import pursues
 
 A_SECOND = 50  # pages that are loaded anew in a second, at most, however many are open
@@ -62,8 +60,12 @@ def page(campaign: Campaign) -> dict[str, Any]:
     session = seen.session
     now = oracle_now(spec, session)
     samples, evidence, threshold = session.curve
+    status, decision = Status.of(campaign.name, spec, seen, campaign.now()), seen.decision
     return {
-        "status": Status.of(campaign.name, spec, seen, campaign.now()).to_dict(),
+        "asked": asked(spec.design.problem),
+        "named": list(named(spec.design.problem, decision.answer)) if decision else [],
+        "sense": sense(spec.design.problem),
+        "status": status.to_dict(),
         "spec": spec.table,
         "hash": spec.key,
         "series": {
@@ -71,51 +73,39 @@ def page(campaign: Campaign) -> dict[str, Any]:
             "evidence": evidence.round(6).tolist(),
             "threshold": threshold.round(6).tolist(),
         },
-        "arms": arms(spec, session, now),
+        "arms": arms(status, now),
         "pursues": bool(pursues(spec.design.strategy)),
-        "changes": [
-            {**change._asdict(), "answer": words(spec, change.answer)} for change in session.changes
-        ],
+        "guarantee": spec.design.guarantee,
+        "reason": spec.design.asked.strategy.reason,
+        "changes": changes(spec, session),
         "lost": session.losses.tolist(),  # of each arm: asks that came to nothing, all asks
-        "remaining": None if seen.decision else samples_needed(session, now),
+        "remaining": None if decision else samples_needed(session, now),
         "leases": [lease._asdict() for lease in leases],
         "ledger": [event.to_dict() for event in reversed(newest)],
         "last": seen.last,
     }
 
 
-def arms(spec: CampaignSpec, session: Session, now: Oracle | None) -> list[dict[str, Any]]:
-    """Means with intervals that hold at all times together, and proportions beside oracle weights."""
-    weights = None if now is None else now.weights[0]  # of the first oracle answer
-    total = max(float(session.counts.sum()), 1.0)
-    found = []
-    for k, label in enumerate(spec.labels):
-        count, mean = float(session.counts[k]), float(session.means[k])
-        low, high = _interval(spec, k, count, mean) if count else (None, None)
-        found.append(
-            {
-                "label": label,
-                "samples": int(count),
-                "mean": mean if count else None,
-                "low": low,
-                "high": high,
-                "share": count / total,
-                "weight": None if weights is None else float(weights[k]),
-            }
-        )
+def changes(spec: CampaignSpec, session: Session) -> list[dict[str, Any]]:
+    """Every change of the pursued answer, in words, with the strategy's reason for it."""
+    because, later = spec.design.asked.strategy.because
+    found: list[dict[str, Any]] = []
+    for change in session.changes:
+        answer = words(spec, change.answer)
+        found.append({**change._asdict(), "answer": answer, "because": because})
+        because = later.replace("{before}", str(answer))
     return found
 
 
-def _interval(
-    spec: CampaignSpec, arm: int, count: float, mean: float
-) -> tuple[float | None, float | None]:
-    """All means that the arm's mixture does not rule out: for all arms and times together, 1 - delta."""
-    family = of_arm(spec.design.family, arm)
-    try:
-        level = math.log(len(spec.labels) / spec.delta) + regret(family, count, mean, 0.0, 1.0)
-    except NotDefined:
-        return None, None
-    ends = (lower(family, mean, level / count), upper(family, mean, level / count))
-    first, last = interval(family)
-    low, high = (min(max(float(end), first), last) for end in ends)
-    return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
+def arms(status: Status, now: Oracle | None) -> list[dict[str, Any]]:
+    """Means with intervals that hold at all times together, and proportions beside oracle weights."""
+    weights = None if now is None else now.weights[0]  # of the first oracle answer
+    total = max(sum(arm.samples for arm in status.arms), 1)
+    return [
+        {
+            **{key: getattr(arm, key) for key in ("label", "samples", "mean", "low", "high")},
+            "share": arm.samples / total,
+            "weight": None if weights is None else float(weights[k]),
+        }
+        for k, arm in enumerate(status.arms)
+    ]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from stopwise.campaign.campaign import Campaign
+from stopwise.campaign.errors import StorageDamaged
 from stopwise.campaign.events import Event
 from stopwise.core.errors import StopwiseError
 from stopwise.web.dashboard import Dashboard
@@ -23,6 +24,12 @@ TICK = 0.5  # seconds between looks for new events
 RING = 256  # messages that are kept
 MOST = 20  # events in one message
 SILENCE = 15.0  # seconds after which a listener hears that the line is alive
+CHECKED = 1.5  # seconds after which it is asked again whether a listener may listen
+Allowed = Callable[[], Awaitable[bool]]
+
+
+async def _always() -> bool:
+    return True
 
 
 class Feed:
@@ -35,9 +42,10 @@ class Feed:
         self._ring: deque[tuple[int, int, bytes]] = deque(maxlen=RING)  # after, up to, message
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._ended = False
 
-    async def listen(self, seen: int | None) -> AsyncIterator[bytes]:
-        """Messages from the event after ``seen`` on (None: from now on)."""
+    async def listen(self, seen: int | None, allowed: Allowed = _always) -> AsyncIterator[bytes]:
+        """Messages from the event after ``seen`` on (None: from now on), while that is allowed."""
         self.listeners += 1
         if self._task is None or self._task.done():
             await run_in_threadpool(self._newest)
@@ -49,7 +57,8 @@ class Feed:
             if 0 < len(missed) <= MOST:
                 yield _change(missed, place)
                 place = missed[-1].number
-            while True:
+            silence = 0.0
+            while not self._ended and await allowed():
                 for after, upto, message in list(self._ring):
                     if after <= place < upto:
                         place = upto
@@ -57,10 +66,21 @@ class Feed:
                 if place < self._last and not self._reaches(place):
                     place = self._last
                     yield _message("reset", place, {"last": place})
-                if not await self._wait():
+                silence = 0.0 if await self._wait() else silence + CHECKED
+                if silence >= SILENCE:
+                    silence = 0.0
                     yield b": still here\n\n"
         finally:
             self.listeners -= 1
+
+    def end(self) -> None:
+        """The service ends, or the store is of no use any more: whoever listens is let go."""
+        self._ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
 
     def _reaches(self, place: int) -> bool:
         """Whether the ring has what comes after this event."""
@@ -68,7 +88,7 @@ class Feed:
 
     async def _wait(self) -> bool:
         try:
-            await asyncio.wait_for(self._news.wait(), SILENCE)
+            await asyncio.wait_for(self._news.wait(), CHECKED)
         except TimeoutError:
             return False
         return True
@@ -82,18 +102,20 @@ class Feed:
 
     async def _look(self) -> None:
         """While somebody listens, look for new events."""
-        while self.listeners:
+        while self.listeners and not self._ended:
             before = self._last
             try:
                 fresh = await run_in_threadpool(self._newest)
+            except StorageDamaged:
+                self.end()
+                return
             except StopwiseError:  # the store is away: try again
                 await asyncio.sleep(4 * TICK)
                 continue
             if fresh:
                 message = _change(fresh, before)
                 self._ring.append((before, self._last, message))
-                self._news.set()
-                self._news = asyncio.Event()
+                self._wake()
             await asyncio.sleep(TICK)
 
 

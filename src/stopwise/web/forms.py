@@ -29,6 +29,25 @@ class NewCampaign(Form):
     spec: dict[str, Any]
 
 
+class PreviewWish(Form):
+    """A spec, and a guess of each arm's mean."""
+
+    spec: dict[str, Any]
+    means: Annotated[list[Value], Field(min_length=1, max_length=1000)]
+
+
+class PreviewOut(BaseModel):
+    """The samples that such a campaign needs, if the means are as guessed: of so many simulated ones."""
+
+    runs: int
+    mean: float
+    low: float  # 5 % need fewer
+    median: float
+    high: float  # 5 % need more
+    undecided: int
+    cost: float | None
+
+
 class Ask(Form):
     """How many tickets, and for how many seconds each."""
 

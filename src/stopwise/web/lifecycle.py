@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request
 
 from stopwise.campaign.campaign import Campaign
 from stopwise.web import forms
+from stopwise.web.middleware.http import HOLDER
 from stopwise.web.routes import REFUSALS, change as store_change
 
-HOLDER = "stopwise.holder"  # where a request's scope keeps whose token it has
 router = APIRouter(prefix="/api/campaigns/{name}", responses=REFUSALS)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +24,7 @@ from stopwise.campaign.errors import (
     Conflict,
     NotPossible,
     StorageAway,
+    StorageDamaged,
     StorageError,
     UnknownCampaign,
     UnknownToken,
@@ -30,8 +33,11 @@ from stopwise.campaign.events import Receipt
 from stopwise.campaign.schema import schema as campaign_schema
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.web import forms
+from stopwise.web.middleware.http import ALLOWED
+from stopwise.web.preview import preview as work_out
 from stopwise.web.service import Service
 
+log = logging.getLogger("stopwise.web")
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (UnknownCampaign, 404),
     (UnknownToken, 404),
@@ -43,6 +49,7 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
     (CampaignClosed, 409),
     (NotPossible, 409),
     (StorageAway, 503),
+    (StorageDamaged, 500),
     (StorageError, 503),
     (BadArgument, 422),
     (StopwiseError, 422),
@@ -50,7 +57,7 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
 KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson", "parquet": "application/octet-stream"}
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": forms.Problem}
-    for code in (400, 401, 403, 404, 405, 409, 413, 415, 421, 422, 429, 503)
+    for code in (400, 401, 403, 404, 405, 409, 413, 415, 421, 422, 429, 500, 503)
 }
 router = APIRouter(prefix="/api", responses=REFUSALS)
 
@@ -65,8 +72,15 @@ def problem(error: Exception) -> tuple[int, forms.Problem]:
 def answer_error(_: Request, error: Exception) -> Response:
     """Every error of ours as JSON."""
     code, found = problem(error)
+    if isinstance(error, StorageDamaged):
+        _log_once(str(error))
     headers = {"retry-after": "1"} if code == 503 else None
     return JSONResponse(found.model_dump(), code, headers)
+
+
+@cache
+def _log_once(message: str) -> None:
+    log.error(json.dumps({"problem": message}))
 
 
 def not_valid(errors: Iterable[tuple[Sequence[Any], str]]) -> Response:
@@ -115,7 +129,14 @@ async def create(request: Request, form: forms.NewCampaign) -> dict[str, str]:
     """Create a campaign; the same again is fine."""
     store = _service(request).store
     made = await run_in_threadpool(lambda: Campaign.create(form.spec, store, form.name))
-    return {"name": made.name, "hash": made.spec.key}
+    return {"name": made.name, "hash": made.spec.key, "remark": made.spec.remark}
+
+
+@router.post("/preview")
+async def preview(request: Request, form: forms.PreviewWish) -> forms.PreviewOut:
+    """What a campaign would cost; nothing is created."""
+    async with _service(request).previews:
+        return forms.PreviewOut(**await work_out(form.model_dump()))
 
 
 @router.post("/campaigns/{name}/ask", response_model=list[forms.TicketOut])
@@ -261,4 +282,5 @@ async def stream(
     feed = await run_in_threadpool(_service(request).feed, name)
     text = last_event_id or ""
     seen = int(text) if text.isdecimal() and len(text) < 16 else None
-    return StreamingResponse(feed.listen(seen), media_type="text/event-stream")
+    allowed = request.scope[ALLOWED]
+    return StreamingResponse(feed.listen(seen, allowed), media_type="text/event-stream")

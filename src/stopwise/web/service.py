@@ -10,6 +10,7 @@ from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.storage.store import Store
 from stopwise.web import forms
 from stopwise.web.feed import Feed
+from stopwise.web.middleware.encoded_slash import whole_name
 from stopwise.web.writer import Writer
 
 KEPT = 200  # campaigns that are held at once, but for those with open pages
@@ -24,6 +25,7 @@ class Service:
         self.store = store
         self.writer = Writer(self.campaign)
         self.long_reads = asyncio.Semaphore(1)  # what takes long is done for one at a time
+        self.previews = asyncio.Semaphore(1)
         self._feeds: OrderedDict[str, Feed] = OrderedDict()
         self._briefs: dict[str, tuple[int, forms.Brief]] = {}  # after which event
         self._lock = threading.Lock()
@@ -34,10 +36,12 @@ class Service:
 
     def feed(self, name: str) -> Feed:
         """A campaign with its feed; opened when it is first asked for."""
+        name = whole_name(name)
         with self._lock:
             found = self._feeds.get(name)
         if found is None:
             made = Feed(Campaign.open(name, self.store))
+            name = made.campaign.name  # however it was spelled
             with self._lock:
                 found = self._feeds.setdefault(name, made)
                 self._put_away(name)
@@ -59,7 +63,7 @@ class Service:
     def fresh_page(self, name: str) -> bytes | None:
         """The page, if it was made for somebody else just now."""
         with self._lock:
-            found = self._feeds.get(name)
+            found = self._feeds.get(whole_name(name))
         return None if found is None else found.dashboard.fresh()
 
     def page(self, name: str) -> bytes:
@@ -89,6 +93,12 @@ class Service:
         """Open pages."""
         with self._lock:
             return sum(feed.listeners for feed in self._feeds.values())
+
+    def end_streams(self) -> None:
+        """Let go of all who listen."""
+        with self._lock:
+            for feed in self._feeds.values():
+                feed.end()
 
     def close(self) -> None:
         """Finish what waits."""

@@ -15,6 +15,7 @@ from stopwise.core.errors import BadArgument
 
 ROLES = ("read", "work", "admin")  # each may do what those before it may
 LONGEST_NAME = 100
+NOTICED = 0.25  # seconds after which every open service knows of the first token
 
 table = sa.Table(
     "stopwise_tokens",
@@ -54,9 +55,18 @@ class Tokens:
             raise BadArgument("name", name, f"a printable text of 1 to {LONGEST_NAME} characters")
         short, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         row = {"id": short, "name": name, "role": role, "digest": _digest(secret)}
+        first = not self.any()
         with self._store.guarded(), self._store.engine.begin() as connection:
             connection.execute(sa.insert(table), {**row, "created": time.time()})
+        if first:
+            time.sleep(NOTICED)  # who holds a token can be sure that nobody gets in without one
         return f"sw_{short}_{secret}"
+
+    def any(self) -> bool:
+        """Whether a token was ever made, be it revoked."""
+        with self._store.guarded(), self._store.engine.connect() as connection:
+            reading = connection.execution_options(reads=True)
+            return reading.execute(sa.select(table.c.id).limit(1)).first() is not None
 
     def all(self) -> list[Token]:
         """Every token, oldest first."""
@@ -74,21 +84,20 @@ class Tokens:
             known = ", ".join(each.id for each in self.all() if each.revoked is None) or "none"
             raise BadArgument("token", short, f"the id of a token in use: {known}")
 
-    def role(self, given: str) -> str | None:
-        """What a token may do; None if it is unknown or revoked."""
+    def holder(self, given: str) -> Token | None:
+        """Whose token it is; None if it is unknown or revoked."""
         parts = given.split("_", 2)
         if len(parts) != 3 or parts[0] != "sw":
             return None
-        wanted = sa.select(table.c.digest, table.c.role, table.c.revoked).where(
-            table.c.id == parts[1]
-        )
+        columns = [table.c[name] for name in Token._fields]
+        wanted = sa.select(table.c.digest, *columns).where(table.c.id == parts[1])
         with self._store.guarded(), self._store.engine.connect() as connection:
-            row = connection.execute(wanted).first()
-        known = row.digest if row is not None else _digest("")
-        same = hmac.compare_digest(known, _digest(parts[2]))
+            row = connection.execution_options(reads=True).execute(wanted).first()
+        digest = row.digest if row is not None else _digest("")
+        same = hmac.compare_digest(digest, _digest(parts[2]))
         if row is None or not same or row.revoked is not None:
             return None
-        return str(row.role)
+        return Token(*row[1:])
 
 
 def _digest(secret: str) -> str:

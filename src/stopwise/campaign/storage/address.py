@@ -8,6 +8,7 @@ import random
 import re
 import select
 import sqlite3
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from stopwise.campaign.errors import StorageAway, StorageError
+from stopwise.campaign.errors import StorageAway, StorageDamaged, StorageError
 from stopwise.core.errors import BadArgument
 
+ROOM = 1 << 18  # bytes that must be free for the storage to be ready
 PATIENCE = 30  # seconds to wait for another writer
 NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "lustre", "ceph", "fuse.sshfs", "fuse.gluster")
 # what PostgreSQL says when trying again is no use
@@ -60,8 +62,16 @@ def _postgresql(address: str) -> sa.Engine:
 
 def _alive(connection: Any, *_: Any) -> None:
     """An idle connection that has something to say is one that the server has closed: take another."""
-    if select.select([connection], [], [], 0)[0]:
+    if _has_something_to_read(connection):
         raise exc.DisconnectionError
+
+
+def _has_something_to_read(connection: Any) -> bool:
+    if not hasattr(select, "poll"):  # Windows
+        return bool(select.select([connection], [], [], 0)[0])
+    waiting = select.poll()  # select itself knows files up to number 1023 only
+    waiting.register(connection, select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 def _patient(connection: Any, _: Any) -> None:
@@ -175,21 +185,48 @@ def _read_only(path: Path) -> bool:
         return error.errno == errno.EROFS
 
 
+def check_room(folder: Path, where: str) -> None:
+    """StorageAway if the next changes would not find room: reserved, and given back."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, ROOM)
+            else:
+                file.write(bytes(ROOM))
+                file.flush()
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise _full(where) from error
+        raise StorageAway(f"{where}: cannot be written to ({error.strerror}).") from error
+
+
+def _full(where: str) -> StorageAway:
+    return StorageAway(
+        f"{where}: the disk is full; nothing was written. Free some space and retry."
+    )
+
+
+def damaged(where: str, text: str) -> StorageDamaged:
+    """Said as it is: not a fault that passes."""
+    return StorageDamaged(
+        f"{where}: not a SQLite database, or damaged ({text}). Trying again does not help: put a "
+        "backup in its place."
+    )
+
+
 def translated(where: str, error: Exception) -> StorageError:
     """What the driver says, in words that help."""
     cause = getattr(error, "orig", None) or error
     text = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
     low = text.lower()
     if "disk is full" in low or "no space" in low:
-        return StorageAway(
-            f"{where}: the disk is full; nothing was written. Free some space and retry."
-        )
+        return _full(where)
     if "readonly" in low or "read-only" in low:
         return StorageError(f"{where}: read-only. Campaigns need a storage that can be written to.")
     if "locked" in low or "lock timeout" in low:
         return StorageAway(f"{where}: locked by another process for {PATIENCE} s. Try again.")
     if "not a database" in low or "malformed" in low:
-        return StorageError(f"{where}: not a SQLite database, or damaged ({text}).")
+        return damaged(where, text)
     if any(word in low for word in REFUSED):
         return StorageError(f"{where}: refused ({text}).")
     kinds = {kind.__name__ for kind in type(error).__mro__}  # of SQLAlchemy or of the driver

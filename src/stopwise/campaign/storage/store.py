@@ -12,13 +12,26 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from stopwise.campaign.errors import NewerSchema, StorageError, UnknownCampaign
-from stopwise.campaign.storage.address import engine_at, shown, translated
+from stopwise.campaign.errors import (
+    CampaignExists,
+    NewerSchema,
+    StorageError,
+    UnknownCampaign,
+)
+from stopwise.campaign.spelling import alike, normalised
+from stopwise.campaign.storage.address import (
+    check_room,
+    damaged,
+    engine_at,
+    shown,
+    translated,
+)
 from stopwise.campaign.storage.statements import (
     ALL,
     HEAD_OF,
@@ -63,17 +76,37 @@ class Store:
         _open_stores.add(self)
 
     def create(self, name: str, spec: str, key: str, version: str, now: float) -> bool:
-        """A new campaign; False if one of this name is there already."""
+        """A new campaign; False if one of this name is there already.
+
+        Another whose name differs in capitals, spaces or the codes of letters only: CampaignExists.
+        """
         row = {"name": name, "spec": spec, "key": key, "version": version, "created": now}
         try:
             with self.guarded(), self.engine.begin() as connection:
                 wanted = sa.select(former_names).where(former_names.c.name == name)
                 if connection.execute(wanted).first() is not None:
                     return False
+                self._refuse_if_alike(connection, name)
                 connection.execute(sa.insert(campaigns), {**row, "last": 0})
         except exc.IntegrityError:
             return False
         return True
+
+    def _refuse_if_alike(self, connection: sa.Connection, name: str) -> None:
+        if self._lock_row:  # SQLite: whoever writes is alone anyway
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7261969)"))
+        there = [row.name for row in connection.execute(sa.select(campaigns.c.name))]
+        close = [each for each in there if alike(each) == alike(name)]
+        if close and name not in close:
+            raise CampaignExists(
+                f"campaign {close[0]!r} in {self.shown} has a name that could be mistaken for "
+                f"{name!r}. Choose another name, or use that campaign by its own."
+            )
+
+    def has(self, name: str) -> bool:
+        """Whether a campaign has, or had, exactly this name."""
+        with self.guarded(), self._begin(reads=True) as connection:
+            return any(connection.rows(query, wanted=name) for query in (HEAD_OF, HEAD_ONCE))
 
     def names(self) -> list[str]:
         """All campaigns, oldest first."""
@@ -130,20 +163,35 @@ class Store:
     def _head(self, connection: Connection, query: Statement, name: str) -> Head:
         once = LOCKED_HEAD_ONCE if query is LOCKED_HEAD_OF else HEAD_ONCE
         for _ in range(RENAMED):
-            rows = connection.rows(query, wanted=name) or connection.rows(once, wanted=name)
-            if rows:
-                break
-        else:
-            listed = (
-                ", ".join(repr(row[0]) for row in connection.rows(NAMES, most=20)) or "none yet"
-            )
-            raise UnknownCampaign(f"no campaign {name!r} in {self.shown}; there are: {listed}.")
-        return Head(*rows[0])
+            for spelled in (name, normalised(name)):
+                rows = connection.rows(query, wanted=spelled) or connection.rows(
+                    once, wanted=spelled
+                )
+                if rows:
+                    return Head(*rows[0])
+        listed = ", ".join(repr(row[0]) for row in connection.rows(NAMES, most=20)) or "none yet"
+        raise UnknownCampaign(f"no campaign {name!r} in {self.shown}; there are: {listed}.")
 
     @property
     def shown(self) -> str:
         """The address without a password."""
         return shown(self.address)
+
+    def check_file(self) -> None:
+        """Read the whole SQLite file; StorageDamaged if it is not as SQLite left it."""
+        if self.engine.dialect.name != "sqlite":
+            return
+        with self.guarded(), self.engine.connect() as connection:
+            reading = connection.execution_options(reads=True)
+            (found,) = reading.exec_driver_sql("PRAGMA quick_check(1)").one()
+        if found != "ok":
+            raise damaged(self.shown, found.splitlines()[0])
+
+    def check_room(self) -> None:
+        """StorageAway if it does not answer, or if there is no room to write."""
+        self.last_events()
+        if self.address.startswith("sqlite:"):
+            check_room(Path(str(self.engine.url.database)).parent, self.shown)
 
     def close(self) -> None:
         """Let go of connections."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.campaign.events import Event
+from stopwise.campaign.spelling import alike
 from stopwise.campaign.storage.statements import (
     ADD_EVENT,
     ADD_LEASE,
@@ -22,10 +23,10 @@ from stopwise.campaign.storage.statements import (
     DROP_NAME,
     EXPIRED,
     EXTEND_LEASE,
-    HEAD_OF,
     HEAD_ONCE,
     IN_FLIGHT,
     MOST_TOKENS,
+    NAMES,
     RENAME,
     SAVE,
     SINCE,
@@ -178,11 +179,11 @@ class Transaction:
         return found
 
     def rename(self, name: str) -> bool:
-        """Another name, the old one still leads here; False if it is another campaign's."""
-        here = self.head.id
-        there = self._connection.rows(HEAD_OF, wanted=name)
+        """Another name, the old one still leads here; False if it is, or looks like, another's."""
+        here, there = self.head.id, self._connection.rows(NAMES, most=ALL)
+        close = [each for each, _ in there if alike(each) == alike(name)]
         former = self._connection.rows(HEAD_ONCE, wanted=name)
-        if there or any(Head(*row).id != here for row in former):
+        if set(close) - {self.head.name} or any(Head(*row).id != here for row in former):
             return False
         self._connection.write(DROP_NAME, [{"wanted": name}])
         self._connection.write(ADD_NAME, [{"name": self.head.name, "campaign": here}])

@@ -37,7 +37,7 @@ class BestArm(_BestArm, Problem):
     """
 
     __slots__ = ()
-    title = "Which arm has the highest (or lowest) mean?"
+    title = "Which option has the highest (or lowest) mean?"
     options = {
         "epsilon": Option(
             NOT_NEGATIVE, "How far from the best is still good enough; empty: not at all"
@@ -73,6 +73,10 @@ def _correct_answers(problem: BestArm, means: Floats) -> Iterator[int]:
 verbs.several_answers.register(BestArm)(lambda problem: problem.epsilon > 0.0)
 
 
+def _close(problem: BestArm) -> str:
+    return f", up to {problem.epsilon:g}" if problem.epsilon else ""
+
+
 @verbs.in_words.register(BestArm)
 def _in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> str:
     return f"{labels[answer]} is best{_close(problem)}"
@@ -83,8 +87,13 @@ def _lowest_in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> st
     return f"{labels[answer]} is lowest{_close(problem)}"
 
 
-def _close(problem: BestArm) -> str:
-    return f", up to {problem.epsilon:g}" if problem.epsilon else ""
+@verbs.asked.register(BestArm)
+def _asked(problem: BestArm) -> str:
+    return f"Which option has the highest mean{_close(problem)}?"
+
+
+verbs.sense.register(BestArm)(lambda problem: 1)
+verbs.named.register(BestArm)(lambda problem, answer: (answer,))
 
 
 @verbs.tie.register(BestArm)

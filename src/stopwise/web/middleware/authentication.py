@@ -2,60 +2,65 @@
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
-
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from stopwise.web.middleware.http import parsed, refusal
-from stopwise.web.tokens import ROLES, Tokens
+from stopwise.core.errors import StopwiseError
+from stopwise.web.access import Access
+from stopwise.web.middleware.http import ALLOWED, HOLDER, parsed, refusal
+from stopwise.web.tokens import ROLES
 
 OPEN = ("/", "/health", "/ready")  # what anybody may see, and /static/: no data
-REMEMBERED = 5.0  # seconds for which a token's role is remembered
-MOST_TOKENS = 10_000  # that are remembered
 # what only admins do with a campaign
 MANAGE = frozenset({"pause", "resume", "close", "archive", "unarchive", "rename", "change"})
 CHALLENGE = {"www-authenticate": "Bearer"}
+AGAIN = {"retry-after": "1"}
 
 
 class Authentication:
     """Lets a request pass if its token has the role that it needs."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
-        self._app, self._tokens = app, tokens
-        self._roles: OrderedDict[str, tuple[float, str | None]] = OrderedDict()  # until, role
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app, self._access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        refused = await self._refusal(scope) if scope["type"] == "http" else None
-        await (refused or self._app)(scope, receive, send)
+        answer: ASGIApp = self._app
+        if scope["type"] == "http":
+            try:
+                answer = await self._refusal(scope) or self._app
+            except (
+                StopwiseError
+            ):  # the store is away: whoever asks is not known, and is told no address
+                answer = refusal(
+                    503, "StorageAway", "the storage does not answer. Try again.", AGAIN
+                )
+            scope[ALLOWED] = lambda: self._still_allowed(scope)
+        await answer(scope, receive, send)
+
+    async def _still_allowed(self, scope: Scope) -> bool:
+        """For answers that take long: whether the same request would pass now."""
+        try:
+            return await self._refusal(scope) is None
+        except StopwiseError:  # the store is away: nobody's token has changed
+            return True
 
     async def _refusal(self, scope: Scope) -> Response | None:
         needed, given = _needed(scope["method"], scope["path"]), parsed(scope).token
-        if needed is None:
+        if needed is None or not await self._access.closed():
             return None
         if given is None:
             message = "a token is needed: Authorization: Bearer sw_..."
             return refusal(401, "NoToken", message, CHALLENGE)
-        role = await self._role(given)
-        if role is None:
+        holder = await self._access.holder(given)
+        if holder is None:
             message = "the token is not known, or was revoked."
             return refusal(401, "UnknownToken", message, CHALLENGE)
-        if ROLES.index(role) < ROLES.index(needed):
-            return refusal(403, "NotAllowed", f"the token may {role}; this needs {needed}.")
+        scope[HOLDER] = holder
+        if ROLES.index(holder.role) < ROLES.index(needed):
+            message = f"the token may {holder.role}; this needs {needed}."
+            return refusal(403, "NotAllowed", message)
         return None
-
-    async def _role(self, given: str) -> str | None:
-        now = time.monotonic()
-        until, role = self._roles.get(given, (0.0, None))
-        if now >= until:
-            role = await run_in_threadpool(self._tokens.role, given)
-            self._roles[given] = (now + REMEMBERED, role)
-            if len(self._roles) > MOST_TOKENS:
-                self._roles.popitem(last=False)
-        return role
 
 
 def _needed(method: str, path: str) -> str | None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from starlette.responses import JSONResponse
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
-PARSED = "stopwise.parsed"  # where a scope keeps what was parsed
+# where a scope keeps
+PARSED = "stopwise.parsed"  # what was parsed
+HOLDER = "stopwise.holder"  # whose token it is, once that is certain
+ALLOWED = "stopwise.allowed"  # a function: whether the request would still pass
+REFUSED = "stopwise.refused"  # why it was refused
 
 
 class Parsed(NamedTuple):
@@ -31,8 +35,26 @@ def _bearer(authorization: str) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
+class Refusal(JSONResponse):
+    """An answer instead of the one that was asked for; the scope keeps why."""
+
+    error = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        scope[REFUSED] = self.error
+        await super().__call__(scope, receive, send)
+
+
 def refusal(
     status: int, error: str, message: str, headers: dict[str, str] | None = None
-) -> JSONResponse:
-    """An answer instead of the one that was asked for."""
-    return JSONResponse({"error": error, "message": message}, status, headers)
+) -> Refusal:
+    """A request is refused, for this reason."""
+    found = Refusal({"error": error, "message": message}, status, headers)
+    found.error = error
+    return found
+
+
+def address(scope: Scope) -> str:
+    """Where a request comes from."""
+    return str(scope["client"][0]) if scope.get("client") else "?"

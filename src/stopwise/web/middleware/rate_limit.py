@@ -1,43 +1,66 @@
-"""A token bucket for each bearer token or address."""
+"""A token bucket for each known bearer token, and for each address of those who have none."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from typing import NamedTuple
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from stopwise.web.middleware.http import parsed, refusal
+from stopwise.web.access import Access
+from stopwise.web.middleware.http import address, parsed, refusal
 
-RATE, BURST = 2000.0, 4000.0  # requests a second of one client, and how many at once
 MOST_CLIENTS = 10_000  # that are remembered
 
 
-class RateLimit:
-    """Refuses clients that send too many requests."""
+class Limit(NamedTuple):
+    """Requests of one client."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    rate: float  # a second
+    burst: float  # at once
+
+
+KNOWN = Limit(2000.0, 4000.0)  # who has a token; and everybody, where none is needed
+STRANGER = Limit(50.0, 200.0)  # who has none, or one that is made up
+
+
+class RateLimit:
+    """Refuses clients that send too many requests.
+
+    A token counts only if the store knows it, so nobody gets a new allowance by making one up. The
+    first request of a token that has not been seen yet counts for its address.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app, self._access = app, access
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # left, at this time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        if scope["type"] == "http" and not self._allows(_client(scope)):
-            message = f"more than {RATE:g} requests a second. Slow down."
-            await refusal(429, "TooManyRequests", message)(scope, receive, send)
-        else:
+        limit = self._exceeded(scope) if scope["type"] == "http" else None
+        if limit is None:
             await self._app(scope, receive, send)
+        else:
+            message = f"more than {limit.rate:g} requests a second. Slow down."
+            answer = refusal(429, "TooManyRequests", message, {"retry-after": "1"})
+            await answer(scope, receive, send)
 
-    def _allows(self, client: str) -> bool:
+    def _exceeded(self, scope: Scope) -> Limit | None:
+        """The limit that a client has reached."""
+        known = self._access.remembered(parsed(scope).token) if self._access.seems_closed else None
+        if known is not None:
+            client, limit = f"token {known.id}", KNOWN
+        else:
+            limit = STRANGER if self._access.seems_closed else KNOWN
+            client = f"address {address(scope)}"
+        return None if self._allows(client, limit) else limit
+
+    def _allows(self, client: str, limit: Limit) -> bool:
         now = time.monotonic()
-        left, since = self._buckets.pop(client, (BURST, now))
-        left = min(BURST, left + RATE * (now - since))
-        self._buckets[client] = (left - 1.0, now)
+        left, since = self._buckets.pop(client, (limit.burst, now))
+        left = min(limit.burst, left + limit.rate * (now - since))
+        self._buckets[client] = (max(left - 1.0, 0.0) if left >= 1.0 else left, now)
         if len(self._buckets) > MOST_CLIENTS:
             self._buckets.popitem(last=False)
         return left >= 1.0
-
-
-def _client(scope: Scope) -> str:
-    address = scope["client"][0] if scope.get("client") else "?"
-    return parsed(scope).token or address

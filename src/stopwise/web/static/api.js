@@ -80,13 +80,13 @@ export async function get(where, signal, patience = PATIENCE) {
   }
 }
 
-export async function post(where, body) {
+export async function post(where, body, patience = PATIENCE) {
   const headers = { "content-type": "application/json" };
   const answer = await send(where, {
     method: "POST",
     headers,
     body: JSON.stringify(body),
-    signal: within(null, PATIENCE),
+    signal: within(null, patience),
   });
   return answer.json();
 }

@@ -1,17 +1,17 @@
 // One campaign, live.
 
-import { get, path, Poller, Problem, Stream } from "./api.js";
-import { announce, brief, chip, el, plural, put, say } from "./dom.js";
+import { get, path, Poller, Problem, Stream, token } from "./api.js";
+import { announce, chip, el, percent, plural, put, say } from "./dom.js";
 import { Hero } from "./hero.js";
+import { OptionsPanel } from "./options.js";
 import {
-  ArmsPanel,
   card,
   EvidencePanel,
   hint,
-  kindOf,
   LedgerPanel,
   InFlightPanel,
   PursuitPanel,
+  SharesPanel,
   WordsPanel,
 } from "./panels.js";
 import { RecordPanel } from "./record.js";
@@ -67,27 +67,35 @@ class View {
     this.words = new WordsPanel();
     this.inFlight = new InFlightPanel();
     this.record = new RecordPanel(name);
-    this.panels = [
+    const [options, evidence, shares, pursued, ledger] = [
+      new OptionsPanel(),
       new EvidencePanel(),
-      new ArmsPanel(),
+      new SharesPanel(),
       new PursuitPanel(),
-      this.inFlight,
       new LedgerPanel(),
-      this.record,
     ];
-    const [evidence, arms, pursued, inFlight, ledger, record] = this.panels.map((each) => each.node);
-    const more = [
-      el("div", { class: "pair" }, pursued, this.words.node),
-      el("div", { class: "pair" }, inFlight, ledger),
-    ];
-    this.later = [evidence, arms, ...more]; // what has nothing to show before the first event
+    this.panels = [options, evidence, shares, pursued, this.inFlight, ledger, this.record];
+    const details = el(
+      "details",
+      { class: "details" },
+      el("summary", {}, "Details"),
+      el(
+        "div",
+        { class: "stack" },
+        el("div", { class: "pair" }, this.words.node, shares.node),
+        el("div", { class: "pair" }, pursued.node, this.inFlight.node),
+        ledger.node,
+        this.specCard(),
+      ),
+    );
+    this.later = [options.node, evidence.node, details]; // nothing to show before the first event
     this.rest = el(
       "div",
       { class: "stack", hidden: true },
-      el("div", { class: "main-pair" }, this.start, evidence, record),
-      arms,
-      more,
-      this.specCard(),
+      this.start,
+      options.node,
+      el("div", { class: "main-pair" }, evidence.node, this.record.node),
+      details,
     );
     this.loading = el("p", { class: "loading", role: "status" }, "Loading…");
     setTimeout(
@@ -147,7 +155,7 @@ class View {
     this.loading.hidden = true;
     this.rest.hidden = false;
     put(this.chip, chip(status.state));
-    say(this.asked, question(spec));
+    say(this.asked, question(page));
     say(this.spec, JSON.stringify(spec, null, 2));
     this.hero.update(page);
     const begun = page.last > 0;
@@ -169,37 +177,24 @@ class View {
   }
 }
 
-const ASKED = {
-  "best-arm": ({ epsilon }) =>
-    epsilon ? `Which arm has the highest mean, up to ${brief(epsilon)}?` : "Which arm has the highest mean?",
-  thresholding: ({ threshold }) => `Which arms are below ${brief(threshold)}, and which above?`,
-  "minimum-threshold": ({ threshold }) => `Is the lowest mean below ${brief(threshold)}?`,
-  "any-low-arm": ({ threshold }) => `Is any arm below ${brief(threshold)}?`,
-  "any-sign": ({ threshold = 0 }) => `On which side of ${brief(threshold)} is any one arm?`,
-  "any-half-space": () => "On which side is any one of the combinations?",
-  "all-half-spaces": () => "Is every combination high enough?",
-  sphere: ({ radius = 1 }) => `Are the means inside the ball of radius ${brief(radius)}?`,
-};
-
-function question(spec) {
-  const kind = kindOf(spec.question);
-  const plain = typeof spec.question === "string" && spec.question !== kind;
-  const asked =
-    plain || !ASKED[kind]
-      ? plain
-        ? spec.question
-        : `A ${kind} question`
-      : ASKED[kind](typeof spec.question === "string" ? {} : spec.question);
-  return `${asked} ${plural(spec.arms.length, "arm")}, ${kindOf(spec.family)} samples, delta ${brief(spec.delta)}.`;
+/** What is asked, of how many options, and how surely. */
+function question({ asked, spec }) {
+  const options = plural(spec.arms.length, "option");
+  return `${asked} ${options}, at most ${percent(spec.delta)} risk of a wrong answer.`;
 }
 
 function firstSteps(name) {
   const root = new URL(`api/${path(name)}`, document.baseURI.split("#")[0]);
   const home = new URL(".", document.baseURI.split("#")[0]).href.replace(/\/$/, "");
+  const closed = token() !== null;
   const python = [
+    ...(closed ? ["import os", ""] : []),
     "import stopwise as sw",
     "",
-    `campaign = sw.Client("${home}").open(${JSON.stringify(name)})`,
+    closed
+      ? `client = sw.Client("${home}", token=os.environ["STOPWISE_TOKEN"])`
+      : `client = sw.Client("${home}")`,
+    `campaign = client.open(${JSON.stringify(name)})`,
     "try:",
     "    while True:",
     "        (ticket,) = campaign.ask()",
@@ -208,7 +203,8 @@ function firstSteps(name) {
     "except sw.CampaignDecided as decided:",
     "    print(decided.decision.text)",
   ];
-  const post = `curl -s -H 'content-type: application/json'`;
+  const bearer = closed ? ` -H "authorization: Bearer $STOPWISE_TOKEN"` : "";
+  const post = `curl -s${bearer} -H 'content-type: application/json'`;
   const shell = [
     "# what to try next",
     `${post} -d '{}' \\\n  "${root}/ask"`,
@@ -221,7 +217,13 @@ function firstSteps(name) {
   ];
   return card(
     "Waiting for the first sample",
-    hint("Workers ask which arm to try, and tell what came out. As many as you like may do so at once."),
+    hint("Workers ask which option to try, and tell what came out. As many as you like may do so at once."),
+    closed
+      ? hint(
+          "A worker has a token of its own, in STOPWISE_TOKEN: ",
+          el("code", {}, "stopwise token create NAME --role work"),
+        )
+      : null,
     code("A worker in Python", python),
     code("The same two requests in a shell", shell),
   );

@@ -1,9 +1,9 @@
 // Charts: SVG made by hand. Each says in words what it shows, and is drawn in shapes as well as colours.
 
-import { brief, count, el, exact, NONE, percent, plural, put, svg, ticks, within } from "./dom.js";
+import { brief, count, el, exact, percent, plural, put, svg, tenths, ticks } from "./dom.js";
 
 const MOST_ROWS = 24; // arms that are drawn; the table has all
-const MANY_ROWS = 10; // from so many on they stand closer together
+export const MANY_ROWS = 10; // from so many on they stand closer together
 const MOST_ANSWERS = 8;
 
 // --------------------------------------------------------------- evidence against the threshold
@@ -118,7 +118,7 @@ export class EvidenceChart {
   thresholdName(points, threshold) {
     const places = points.map((each) => each.split(",").map(Number));
     const x = places[0][0] + 12;
-    const text = `threshold, now ${exact(threshold)}`;
+    const text = `needed: ${tenths(threshold)}`;
     const under = places.filter((each) => each[0] < x + LETTER * text.length + 10);
     const top = Math.min(...under.map((each) => each[1]));
     return svg("text", { class: "name threshold-name", x, y: Math.max(top - 10, EDGE.top + 14) }, text);
@@ -136,7 +136,7 @@ export class EvidenceChart {
     const y = crossed || above - 14 > ceiling || below > this.y(0) ? above : below;
     const left = end < 190; // at the start the name stands to the right of the end
     const place = left ? { x: end + 10, "text-anchor": "start" } : { x: end - 2, "text-anchor": "end" };
-    const words = crossed ? `evidence ${exact(evidence)}: decided` : `evidence ${exact(evidence)}`;
+    const words = crossed ? `evidence ${tenths(evidence)}: decided` : `evidence ${tenths(evidence)}`;
     return [
       svg("circle", { class: crossed ? "end decided" : "end", cx: end, cy: here, r: crossed ? 6 : 4.5 }),
       svg("text", { class: "name evidence-name", ...place, y }, words),
@@ -160,7 +160,7 @@ export class EvidenceChart {
     const lines = [
       plural(samples[best], "sample"),
       `evidence ${exact(evidence[best])}`,
-      `threshold ${exact(threshold[best])}`,
+      `needed ${exact(threshold[best])}`,
     ];
     put(
       this.cross,
@@ -174,16 +174,16 @@ export class EvidenceChart {
 
 function inWords({ samples, evidence, threshold }, decision) {
   const end = samples.length - 1;
-  const now = `Evidence ${exact(evidence[end])} against the threshold ${exact(threshold[end])} after ${plural(samples[end], "sample")}`;
-  if (decision) return `${now}: the evidence has reached the threshold.`;
+  const now = `Evidence ${exact(evidence[end])} of ${exact(threshold[end])} needed after ${plural(samples[end], "sample")}`;
+  if (decision) return `${now}: the evidence is enough.`;
   return `${now}: ${percent(Math.max(0, evidence[end] / threshold[end]))} of the way. It was at most ${exact(Math.max(...evidence))} so far.`;
 }
 
 // ------------------------------------------------------------------------------- rows of plots
 
-/** Rows with a label, a plot and numbers; ``heads`` of these above, ``axis`` below. */
-function rows(words, lines, heads, axis = null) {
-  const made = lines.map(({ label, plot, values, tag }) =>
+/** Rows with a label, a plot and numbers; ``heads`` of these above, ``axis`` below. A row may have a note. */
+export function rows(words, lines, heads, axis = null) {
+  const made = lines.map(({ label, plot, values, tag, note }) =>
     el(
       "div",
       { class: "plot-row" },
@@ -192,6 +192,7 @@ function rows(words, lines, heads, axis = null) {
         { class: "plot-label" },
         el("span", { class: "plot-name", title: label }, label),
         tag ? el("span", { class: "tag" }, tag) : null,
+        note ? el("span", { class: "plot-note" }, note) : null,
       ),
       plot,
       numbers(values),
@@ -206,77 +207,18 @@ function rows(words, lines, heads, axis = null) {
 
 const numbers = (values) => values.map((each) => el("span", { class: "plot-value" }, each));
 
-const strip = (height, ...shapes) => svg("svg", { class: "strip", height, "aria-hidden": "true" }, shapes);
-const at = (share) => `${(100 * share).toFixed(3)}%`;
+export const strip = (height, ...shapes) => svg("svg", { class: "strip", height, "aria-hidden": "true" }, shapes);
+export const at = (share) => `${(100 * share).toFixed(3)}%`;
 
 /** The arms that are drawn, in their own order, and a remark if these are not all. */
-function shown(arms) {
+export function shown(arms) {
   if (arms.length <= MOST_ROWS) return { drawn: arms, remark: null };
   const most = [...arms].sort((a, b) => b.samples - a.samples).slice(0, MOST_ROWS);
   const kept = new Set(most);
   return {
     drawn: arms.filter((each) => kept.has(each)),
-    remark: `The ${MOST_ROWS} arms with the most samples, of ${count(arms.length)}. The table has more.`,
+    remark: `The ${MOST_ROWS} options with the most samples, of ${count(arms.length)}. The table has more.`,
   };
-}
-
-/** Means with intervals that hold for all arms at all times together. */
-export function means(arms, level, answer) {
-  const { drawn, remark } = shown(arms);
-  const known = drawn.filter((each) => each.mean !== null);
-  const ends = known.flatMap((each) => [each.low ?? each.mean, each.high ?? each.mean, each.mean]);
-  if (level !== null) ends.push(level);
-  let [low, high] = ends.length ? [Math.min(...ends), Math.max(...ends)] : [0, 1];
-  if (!(high > low)) [low, high] = [low - 0.5, high + 0.5];
-  const room = 0.04 * (high - low);
-  const write = within(low, high);
-  const place = (value) => at((value - low + room) / (high - low + 2 * room));
-  const border =
-    level === null
-      ? null
-      : () => svg("line", { class: "level", x1: place(level), x2: place(level), y1: 0, y2: 28 });
-  const lines = drawn.map((arm) => ({
-    label: arm.label,
-    tag: answer !== null && arms[answer] === arm ? "the answer" : null,
-    values: arm.mean === null ? [NONE, "no sample"] : [el("b", {}, write(arm.mean)), interval(arm, write)],
-    plot: strip(28, border && border(), arm.mean === null ? null : whisker(arm, place)),
-  }));
-  const axis = strip(
-    22,
-    svg("line", { class: "mark", x1: 0, x2: "100%", y1: 0.5, y2: 0.5 }),
-    scale(low, high).map((value) => [
-      svg("line", { class: "mark", x1: place(value), x2: place(value), y1: 0, y2: 5 }),
-      svg("text", { class: "tick", x: place(value), y: 18, "text-anchor": "middle" }, brief(value)),
-    ]),
-  );
-  const words = known.length
-    ? `Means with intervals. ${known.map((arm) => `${arm.label}: ${write(arm.mean)}, ${interval(arm, write)}`).join("; ")}.`
-    : "No arm has a sample yet.";
-  const plots = rows(words, lines, ["mean", "interval"], known.length ? axis : null);
-  return [plots, remark && el("p", { class: "hint" }, remark)];
-}
-
-/** Fewer ticks where their numbers are long. */
-function scale(low, high) {
-  const found = ticks(low, high, 5);
-  return found.some((each) => brief(each).length > 4) ? ticks(low, high, 3) : found;
-}
-
-export const interval = (arm, write = brief) =>
-  arm.low === null && arm.high === null
-    ? NONE
-    : `${arm.low === null ? "…" : write(arm.low)} – ${arm.high === null ? "…" : write(arm.high)}`;
-
-function whisker(arm, place) {
-  const from = arm.low === null ? "0%" : place(arm.low);
-  const to = arm.high === null ? "100%" : place(arm.high);
-  const cap = (x) => svg("line", { class: "cap", x1: x, x2: x, y1: 8, y2: 20 });
-  return [
-    svg("line", { class: "whisker", x1: from, x2: to, y1: 14, y2: 14 }),
-    arm.low === null ? null : cap(from),
-    arm.high === null ? null : cap(to),
-    svg("circle", { class: "mean", cx: place(arm.mean), cy: 14, r: 5 }),
-  ];
 }
 
 /** How the samples are shared out, beside what the oracle would do. */

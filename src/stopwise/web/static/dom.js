@@ -52,12 +52,15 @@ const orNone = (write) => (value) =>
 
 export const count = orNone((value) => whole.format(value));
 export const exact = orNone((value) => fixed.format(value));
+export const tenths = orNone((value) => value.toFixed(1));
 export const brief = orNone((value) =>
   value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-4)
     ? value.toExponential(2)
     : short.format(value),
 );
-export const percent = orNone((value) => `${(100 * value).toFixed(1)}%`);
+const three = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+export const rough = orNone((value) => three.format(value));
+export const percent = orNone((value) => `${three.format(Math.round(1e3 * value) / 10)}%`);
 
 /** How to write numbers of this range: all with as many decimals, enough to tell them apart. */
 export function within(low, high) {
@@ -87,6 +90,9 @@ export function span(seconds) {
   return `${Math.round(s / 86_400)} days`;
 }
 
+/** How long ago, such as "2 min ago". */
+export const ago = (then, now) => (now - then < 5 ? "just now" : `${span(now - then)} ago`);
+
 /** Round steps of an axis: about ``wanted`` of them between low and high. */
 export function ticks(low, high, wanted = 5) {
   const raw = (high - low) / Math.max(wanted, 1);
@@ -109,6 +115,8 @@ const SHAPES = {
     { d: "M3 8.5l3.2 3.2L13 4.8", fill: "none", stroke: "currentColor", "stroke-width": 2.2 },
   ],
   "budget spent": ["rect", { x: 4, y: 4, width: 8, height: 8, fill: "currentColor" }],
+  paused: ["path", { d: "M5.5 4v8M10.5 4v8", fill: "none", stroke: "currentColor", "stroke-width": 2.6 }],
+  closed: ["path", { d: "M4 4l8 8M12 4l-8 8", fill: "none", stroke: "currentColor", "stroke-width": 2.2 }],
 };
 
 /** A state, by shape and word and colour. */
@@ -137,7 +145,7 @@ export class Meter {
     this.node.classList.toggle("full", share >= 1);
     this.node.setAttribute(
       "aria-label",
-      known ? `evidence ${exact(evidence)} of ${exact(threshold)}` : "no evidence yet",
+      known ? `evidence ${tenths(evidence)} of ${tenths(threshold)}` : "no evidence yet",
     );
   }
 }

@@ -148,12 +148,12 @@ export class Arms {
     const add = el(
       "button",
       { type: "button", class: "plain", onclick: () => this.add().label.focus() },
-      "Add an arm",
+      "Add an option",
     );
     this.node = el(
       "fieldset",
       { class: "arms-box" },
-      el("legend", {}, "Arms"),
+      el("legend", {}, "Options"),
       el(
         "p",
         { class: "hint" },
@@ -191,9 +191,9 @@ export class Arms {
   draw() {
     this.rows.forEach((row, k) => {
       row.error.id = `arms-error-${k}`;
-      row.label.setAttribute("aria-label", `Arm ${k + 1}`);
-      row.cost.setAttribute("aria-label", `Cost of a sample of arm ${k + 1}`);
-      row.remove.setAttribute("aria-label", `Remove arm ${k + 1}`);
+      row.label.setAttribute("aria-label", `Option ${k + 1}`);
+      row.cost.setAttribute("aria-label", `Cost of a sample of option ${k + 1}`);
+      row.remove.setAttribute("aria-label", `Remove option ${k + 1}`);
       row.remove.disabled = this.rows.length < 2;
       row.cost.hidden = !this.costly.checked;
     });

@@ -3,6 +3,7 @@
 import { Away, get, Poller, post, Problem } from "./api.js";
 import { announce, el, put, say } from "./dom.js";
 import { Arms, Choice, Field, number, textInput } from "./fields.js";
+import { CostPreview } from "./preview.js";
 
 export function form(main, { fail, go }) {
   const heading = el("h1", { tabindex: "-1" }, "New campaign");
@@ -77,6 +78,7 @@ class Form {
       this.strategy.node,
       this.budget.node,
     );
+    this.cost = new CostPreview(() => this.read());
     this.spec = el("pre", { tabindex: "0", role: "region", "aria-label": "The spec as JSON" });
     this.alert = el("div", { class: "alert", role: "alert" });
     this.button = el("button", { type: "submit", class: "primary" }, "Create the campaign");
@@ -95,14 +97,19 @@ class Form {
       ),
       el(
         "aside",
-        { class: "card aside", "aria-label": "The spec" },
-        el("h2", {}, "The spec"),
+        { class: "stack aside", "aria-label": "Preview" },
+        this.cost.node,
         el(
-          "p",
-          { class: "hint" },
-          "What will be sent. The same can be kept in a file, and created from Python or the command line.",
+          "details",
+          { class: "card" },
+          el("summary", {}, "The spec"),
+          el(
+            "p",
+            { class: "hint" },
+            "What will be sent. The same can be kept in a file, and created from Python or the command line.",
+          ),
+          this.spec,
         ),
-        this.spec,
       ),
     );
     this.preview();
@@ -129,6 +136,7 @@ class Form {
 
   preview() {
     say(this.spec, JSON.stringify(this.read(), null, 2));
+    this.cost.changed();
   }
 
   async submit(event) {

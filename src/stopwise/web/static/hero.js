@@ -1,6 +1,6 @@
 // Where a campaign stands: the answer, how far the evidence has come, and the numbers that matter.
 
-import { brief, count, el, exact, Meter, NONE, percent, plural, say } from "./dom.js";
+import { brief, count, el, Meter, NONE, percent, plural, say, tenths } from "./dom.js";
 
 export class Hero {
   constructor() {
@@ -23,14 +23,14 @@ export class Hero {
     );
   }
 
-  update({ status, remaining, pursues }) {
+  update({ status, remaining }) {
     const { decision } = status;
     this.node.hidden = false;
     this.node.classList.toggle("decided", decision !== null);
-    const leading = status.leading === null ? "No answer yet" : "Leading, not decided";
-    say(this.kind, decision ? "Decided" : leading);
-    say(this.text, decision?.text ?? status.leading ?? "Every arm needs a sample first");
-    say(this.remark, remark(status, pursues));
+    const early = status.evidence === null ? "Every option needs a sample first" : "Too early to say";
+    say(this.kind, decision ? "Decided" : leads(status) ? "Leading, not decided" : "Not decided");
+    say(this.text, decision?.text ?? (leads(status) ? status.leading : early));
+    say(this.remark, remark(status));
     this.meter.update(status.evidence, status.threshold);
     const found = [
       evidence(status),
@@ -42,6 +42,9 @@ export class Hero {
     this.stats.forEach((each, k) => each.update(found[k]));
   }
 }
+
+/** Whether any answer has evidence worth a word. */
+export const leads = ({ evidence, leading }) => leading !== null && evidence >= 0.05;
 
 class Stat {
   constructor(key) {
@@ -56,9 +59,9 @@ class Stat {
 }
 
 function evidence({ evidence: found, threshold }) {
-  if (found === null) return ["Evidence", NONE, "once every arm has a sample"];
-  const share = found >= threshold ? "reached" : percent(Math.max(0, found / threshold));
-  return ["Evidence", exact(found), `of ${exact(threshold)}, ${share}`];
+  if (found === null) return ["Evidence", NONE, "once every option has a sample"];
+  const share = found >= threshold ? "enough" : `${percent(Math.max(0, found / threshold))} of the way`;
+  return ["Evidence", `${tenths(found)} of ${tenths(threshold)}`, share];
 }
 
 const budget = (status) => (status.budget === null ? "no budget" : `of at most ${count(status.budget)}`);
@@ -89,17 +92,16 @@ function costs({ arms }) {
   return ["Costs", brief(arms.reduce((sum, arm) => sum + arm.cost, 0)), "so far"];
 }
 
-function remark(status, pursuing) {
-  const { decision, delta, proven, pursued, leading } = status;
-  const doubt = proven ? "" : " This threshold is not proven.";
+function remark(status) {
+  const { decision, delta, proven } = status;
+  const doubt = proven ? "" : " This stopping rule is not proven.";
   if (decision) {
-    const crossed = `The evidence crossed the threshold after ${plural(decision.samples, "sample")}, at event ${count(decision.number)}.`;
+    const enough = `The evidence was enough after ${plural(decision.samples, "sample")}.`;
     return proven
-      ? `${crossed} Campaigns like this end with a wrong answer with probability ${brief(delta)} at most.`
-      : crossed + doubt;
+      ? `${enough} Campaigns like this end with a wrong answer with probability ${brief(delta)} at most.`
+      : enough + doubt;
   }
   if (status.state === "budget spent")
     return `The budget is spent and the evidence is not enough: there is no decision.${doubt}`;
-  if (pursuing && pursued !== null && pursued !== leading) return `Pursued at the moment: ${pursued}.${doubt}`;
   return `You may look at any time: looking does not spoil the guarantee.${doubt}`;
 }

@@ -1,7 +1,8 @@
 // All campaigns at a glance.
 
 import { get, Poller } from "./api.js";
-import { chip, count, el, exact, Meter, NONE, percent, plural, put, say } from "./dom.js";
+import { leads } from "./hero.js";
+import { chip, count, el, Meter, NONE, percent, plural, put, say, tenths } from "./dom.js";
 
 const MANY = 7; // from so many campaigns on there is a search box
 const SHOWN = 100; // rows before "show more"
@@ -111,11 +112,11 @@ class Row {
     this.text = text;
     put(this.state, chip(each.state));
     this.meter.update(each.evidence, each.threshold);
-    const answer = each.decision ?? each.leading;
-    say(this.answer, answer === null ? "No answer leads yet" : each.decision ? answer : `Leading: ${answer}`);
+    const leading = leads(each) ? `Leading: ${each.leading}` : "Too early to say";
+    say(this.answer, each.decision ?? leading);
     this.answer.classList.toggle("proven", each.decision !== null);
     const known = each.evidence !== null;
-    say(this.numbers, known ? `Evidence ${exact(each.evidence)} of ${exact(each.threshold)}` : "No evidence yet");
+    say(this.numbers, known ? `Evidence ${tenths(each.evidence)} of ${tenths(each.threshold)}` : "No evidence yet");
     say(this.share, known ? percent(Math.max(0, Math.min(1, each.evidence / each.threshold))) : NONE);
     say(
       this.samples,

@@ -1,7 +1,7 @@
 // The parts of a campaign's page. Each is made once, and kept up to date by ``update``.
 
 import { now } from "./api.js";
-import { EvidenceChart, interval, means, pursuit, shares } from "./charts.js";
+import { EvidenceChart, pursuit, shares } from "./charts.js";
 import {
   brief,
   clock,
@@ -26,8 +26,16 @@ export function card(title, ...parts) {
   return el("section", { class: "card", "aria-labelledby": id }, el("h2", { id }, title), parts);
 }
 
+const wide = () => window.matchMedia("(min-width: 40rem)").matches;
+
+/** A card behind its title: open where there is room. */
+export function foldedCard(title, ...parts) {
+  const body = el("div", { class: "folded" }, parts);
+  return el("details", { class: "card", open: wide() }, el("summary", {}, el("h2", {}, title)), body);
+}
+
 /** A text that may be long, on two lines at most. */
-const clamp = (text) => el("span", { class: "clamp", title: text }, text);
+export const clamp = (text) => el("span", { class: "clamp", title: text }, text);
 
 export const hint = (...text) => el("p", { class: "hint" }, text);
 
@@ -35,20 +43,20 @@ export const hint = (...text) => el("p", { class: "hint" }, text);
 export class EvidencePanel {
   constructor() {
     this.chart = new EvidenceChart();
-    this.empty = hint("The curve starts when every arm has a sample.");
+    this.empty = hint("The curve starts when every option has a sample.");
     this.words = el("span", {});
     this.level = el("span", {});
     const keys = [key("evidence", this.words), key("threshold", this.level)];
     this.legend = el("p", { class: "hint legend curves" }, keys);
-    const header = ["samples", "evidence", "threshold"];
-    const numbers = new Table("Evidence and threshold by samples", header, [0, 1, 2]);
+    const header = ["samples", "evidence", "needed"];
+    const numbers = new Table("Evidence by samples", header, [0, 1, 2]);
     this.data = folded("The numbers", numbers, () => {
       const { samples, evidence, threshold } = this.series;
       return samples.map((each, k) => [count(each), exact(evidence[k]), exact(threshold[k])]).reverse();
     });
-    this.node = card(
-      "Evidence against the threshold",
-      hint("The very statistic that stops: once it reaches the threshold, the answer stands."),
+    this.node = foldedCard(
+      "Evidence so far",
+      hint("Once the evidence reaches what is needed, the answer stands."),
       this.legend,
       this.chart.node,
       this.empty,
@@ -61,7 +69,7 @@ export class EvidencePanel {
     const known = series.samples.length > 0;
     this.chart.node.hidden = this.legend.hidden = !known;
     say(this.words, `evidence ${exact(series.evidence.at(-1))}`);
-    say(this.level, `threshold ${exact(series.threshold.at(-1))}`);
+    say(this.level, `needed ${exact(series.threshold.at(-1))}`);
     this.empty.hidden = known;
     this.data.node.hidden = !known;
     this.chart.update(series, status.decision);
@@ -78,42 +86,24 @@ const KEY = {
 const key = (name, text) =>
   el("span", {}, svg("svg", { width: 16, height: 12, "aria-hidden": "true" }, KEY[name]()), text);
 
-const SHARES = ["arm", "samples", "share", "weight"];
+const SHARES = ["option", "samples", "share", "weight"];
 
-/** Means with intervals, and shares beside oracle weights. */
-export class ArmsPanel {
+/** Shares beside oracle weights. */
+export class SharesPanel {
   constructor() {
-    this.means = el("div", {});
-    this.shares = el("div", {});
-    this.about = hint();
+    this.plot = el("div", {});
     this.legend = el(
       "p",
       { class: "hint legend" },
       key("share", "share of the samples"),
       key("weight", "oracle weight at the current means"),
     );
-    const first = new Table("Means with intervals", ["arm", "samples", "mean", "interval"], [1, 2, 3]);
-    this.first = folded("The numbers", first, () => this.meansRows());
     this.table = new Table("Shares and oracle weights", SHARES, [1, 2, 3, 4]);
-    this.second = folded("The numbers", this.table, () => this.sharesRows());
-    this.node = el(
-      "div",
-      { class: "pair" },
-      card("Means", this.about, this.means, this.first.node),
-      card("Where samples go", this.legend, this.shares, this.second.node),
-    );
+    this.data = folded("The numbers", this.table, () => this.tableRows());
+    this.node = card("Where samples go", this.legend, this.plot, this.data.node);
   }
 
-  meansRows() {
-    return this.page.arms.map((arm) => [
-      clamp(arm.label),
-      count(arm.samples),
-      brief(arm.mean),
-      interval(arm),
-    ]);
-  }
-
-  sharesRows() {
+  tableRows() {
     const { arms, status } = this.page;
     const costly = status.arms[0].cost !== null;
     this.table.head(costly ? [...SHARES, "cost"] : SHARES);
@@ -125,40 +115,11 @@ export class ArmsPanel {
 
   update(page) {
     this.page = page;
-    const { question, delta } = page.spec;
-    const level =
-      typeof question === "object" && Number.isFinite(question.threshold) ? question.threshold : null;
-    const answer =
-      kindOf(question) === "best-arm" && page.status.decision ? page.status.decision.answer : null;
-    say(
-      this.about,
-      `Intervals hold for all arms and at all times together, with probability ${brief(1 - delta)}.${level === null ? "" : ` The dashed line is the threshold ${brief(level)}.`}`,
-    );
-    put(this.means, means(page.arms, level, answer));
-    put(this.shares, shares(page.arms));
-    this.first.draw();
-    this.second.draw();
+    put(this.plot, shares(page.arms));
+    this.data.draw();
   }
 }
 
-const REASONS = {
-  "sticky-track-and-stop":
-    "Sticky Track-and-Stop keeps to the first answer, in a fixed order, that may still be the one that is easiest to prove. It changes only when the data rule that out, so it may differ from the answer that leads.",
-  "track-and-stop":
-    "Track-and-Stop pursues the answer that the means favour at the moment. It changes when another one is ahead.",
-  "fixed-weights": "With fixed weights no answer is pursued: the samples are shared out as the spec says.",
-  uniform: "Uniform sampling pursues no answer: every arm is sampled equally often.",
-};
-const BECAUSE = {
-  "sticky-track-and-stop": [
-    "the first in the order that the data allowed",
-    (before) => `instead of “${before}”: by then it was the first in the order that the data allowed`,
-  ],
-  "track-and-stop": [
-    "the means favoured it once every arm had a sample",
-    (before) => `the means came to favour it over “${before}”`,
-  ],
-};
 const LATEST = 4; // changes that are shown with their reasons; the table has all
 
 /** The pursued answer over time, and why. */
@@ -180,18 +141,14 @@ export class PursuitPanel {
     this.node = card("Pursued answer", this.reason, this.plot, this.list, this.data.node);
   }
 
-  update({ changes, status, spec, pursues }) {
-    const kind = kindOf(spec.strategy);
-    say(this.reason, REASONS[kind] ?? (pursues ? "" : "This strategy pursues no answer."));
+  update({ changes, status, reason, pursues }) {
+    say(this.reason, reason || (pursues ? "" : "This strategy pursues no answer."));
     const some = pursues && changes.length > 0;
     this.plot.hidden = !pursues;
     this.list.hidden = this.data.node.hidden = !some;
     const none = () => hint("None yet: every arm is sampled once first.");
     put(this.plot, some ? pursuit(changes, status.samples, status.decision !== null) : none());
-    const [first, later] = BECAUSE[kind] ?? ["", () => ""];
-    this.changes = changes
-      .map((each, k) => ({ ...each, because: k ? later(changes[k - 1].answer) : first }))
-      .reverse(); // the newest first
+    this.changes = [...changes].reverse(); // the newest first
     put(
       this.list,
       this.changes.slice(0, LATEST).map((each) => change(each)),

@@ -2,7 +2,7 @@
 
 import { download, get, path, Problem } from "./api.js";
 import { announce, count, el, exact, plural, put, svg } from "./dom.js";
-import { card, hint, kindOf } from "./panels.js";
+import { foldedCard, hint, kindOf } from "./panels.js";
 
 const KINDS = [
   ["csv", "CSV"],
@@ -28,7 +28,7 @@ export class RecordPanel {
       ),
     );
     this.facts = el("dl", { class: "facts" });
-    this.node = card(
+    this.node = foldedCard(
       "Proof and record",
       this.facts,
       hint("Verify derives everything anew from the events alone, and compares it with what is on record."),
@@ -38,13 +38,13 @@ export class RecordPanel {
     );
   }
 
-  update({ status, hash, spec }) {
+  update({ status, hash, spec, guarantee }) {
     const { decision } = status;
     const rule = kindOf(spec.stopping ?? spec.threshold); // what 0.2.0 called it
     const facts = decision
       ? [
           ["Evidence", exact(decision.evidence)],
-          ["Threshold", exact(decision.threshold)],
+          ["Needed", exact(decision.threshold)],
           ["Samples", count(decision.samples)],
           ["Decision event", count(decision.number)],
           ["Spec hash", el("code", {}, decision.key)],
@@ -52,8 +52,7 @@ export class RecordPanel {
         ]
       : [
           ["Events", count(status.events)],
-          ["Stopping rule", `${rule}${status.proven ? ", proven" : ", not proven"}`],
-          ["Strategy", kindOf(spec.strategy)],
+          ["Stopping rule", `${rule}, ${guarantee}`],
           ["Spec hash", el("code", {}, hash)],
         ];
     const text = JSON.stringify([decision, status.events]);

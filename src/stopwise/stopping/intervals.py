@@ -1,0 +1,200 @@
+"""Means with intervals that hold at all times: what the arm's own bets have not refuted.
+
+At the true mean c of an arm (W+(c) + W-(c))/2 is a martingale that starts at 1, so it ever reaches 1/a
+with probability at most a (Ville). The interval is the set of all c where it is below 1/a:
+docs/thresholds.md proves that it is one, that it holds the sample mean, and says what it costs.
+
+A family whose wealth is another, alone or with what a stopping rule keeps, registers ``own_bets`` and,
+for what that gives, ``refutation`` (and ``first_step`` if the family has no ``variance``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.core import kernels
+from stopwise.core.arrays import Floats
+from stopwise.core.data import Data, State
+from stopwise.core.errors import MissingVerb
+from stopwise.core.verbs import jitable, registered, verb
+from stopwise.families.verbs import (
+    bet,
+    divergence,
+    divergence_slope,
+    interval,
+    of_arm,
+    regret,
+    variance,
+    wide_regret,
+)
+from stopwise.stopping.purse import stakes
+
+QUADRATIC = (
+    1e-6  # of the distance from the sample mean: one more step of Newton's is exact to its square
+)
+WIDER = 1e-9  # of that distance: rounding may make an interval wider, not narrower
+NEGLIGIBLE = 1e-12  # of it, too
+MANY = 50  # arms from which on compiling pays
+
+
+class Intervals(NamedTuple):
+    """Of each arm the least and the largest mean that are not refuted; else the end of the space."""
+
+    low: Floats
+    high: Floats
+
+
+def mean_intervals(family: Any, state: State, delta: float) -> Intervals:
+    """Intervals that hold for all arms and at all times together, with probability 1 - delta.
+
+    An arm without a sample, or of whose family no bets are known, has the whole space of means.
+    """
+    arms = state.data.counts.size
+    ends = (np.full(arms, each) for each in interval(family))
+    found = Intervals(*ends)
+    bets = own_bets(family, state.tally, state)
+    if bets is not None:
+        _filling(arms)(bets, family, state.data, math.log(arms / delta), *found)
+    return found
+
+
+# ------------------------------------------------------------------------------- what can be another
+
+
+@verb(on=2)
+def own_bets(family: Any, tally: Any, state: State) -> Any:
+    """What ``refutation`` needs besides counts and means: a NamedTuple; None if nothing is known.
+
+    The tally is the state's: a stopping rule that keeps an arm's wealth itself registers it too.
+    """
+    sizes, weights = stakes(family)
+    kind = type(of_arm(family, 0))
+    if sizes.size:
+        return Stakes(sizes, weights)
+    return Prior(0) if registered(regret, kind) or registered(wide_regret, kind) else None
+
+
+@verb
+def refutation(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple[float, float]:
+    """What bets on an arm made from 1 if its mean is c: log (W+(c) + W-(c))/2; and its slope in c.
+
+    It is at most 0 at the sample mean, and rises from where it is least on either side. A slope that is
+    not known may be 0.
+    """
+    raise MissingVerb("refutation", bets)
+
+
+@verb
+def first_step(bets: Any, family: Any, data: Data, arm: int, level: float) -> float:
+    """About how far the end of the interval is from the sample mean; above 0."""
+    own, count, mean = of_arm(family, arm), data.counts[arm], data.means[arm]
+    about = level + 0.5 * math.log1p(count) + 1.0  # N d(mean, c) there
+    far = math.sqrt(2.0 * about * max(variance(own, mean), 0.0) / count)
+    return max(far, 1e-3 * about / count)
+
+
+class Stakes(NamedTuple):
+    """The gaps that are bet on, and their weights."""
+
+    gaps: Floats
+    weights: Floats
+
+
+@refutation.register(Stakes)
+def _by_bets(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple[float, float]:
+    """The sum over gaps and sides goes on with its largest term taken out."""
+    own, count, mean = of_arm(family, arm), float(data.counts[arm]), float(data.means[arm])
+    top, made, slope = -math.inf, 0.0, 0.0
+    for q in range(bets.gaps.size):
+        gap, weight = float(bets.gaps[q]), 0.5 * float(bets.weights[q])
+        for side in (1.0, -1.0):
+            value, rise = bet(own, side, count, mean, c, gap)
+            if value > top:
+                less = math.exp(top - value)
+                top, made, slope = value, made * less, slope * less
+            part = weight * math.exp(value - top)
+            made, slope = made + part, slope + part * rise
+    return top + math.log(made), slope / made
+
+
+class Prior(NamedTuple):
+    """A family without bets, but with a mixture."""
+
+    empty: int
+
+
+@refutation.register(Prior)
+def _by_mixture(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple[float, float]:
+    """log m(data)/p_c(data) = N d(mu-hat, c) - r."""
+    own, count, mean = of_arm(family, arm), data.counts[arm], data.means[arm]
+    lost = wide_regret(own, count, mean)
+    return count * divergence(own, mean, c) - lost, count * divergence_slope(own, mean, c)
+
+
+# ---------------------------------------------------------------------------------------- both ends
+
+
+def _filling(arms: int) -> Callable[..., None]:
+    return _compiled() if arms >= MANY else fill
+
+
+@cache
+def _compiled() -> Callable[..., None]:
+    return kernels.compiled(fill, allocates=False)
+
+
+def fill(bets: Any, family: Any, data: Data, level: float, low: Floats, high: Floats) -> None:
+    """Both ends for each arm that has samples."""
+    first, last = interval(family)
+    for arm in range(data.counts.size):
+        if data.counts[arm] > 0.0:
+            low[arm] = crossing(bets, family, data, arm, level, first)
+            high[arm] = crossing(bets, family, data, arm, level, last)
+
+
+@jitable
+def crossing(bets: Any, family: Any, data: Data, arm: int, level: float, end: float) -> float:
+    """Where the refutation reaches the level, between the sample mean and an end of the space.
+
+    Newton's method in a bracket: below the level at ``near``, not below it at ``far``.
+    """
+    mean = float(data.means[arm])
+    if mean == end:
+        return mean
+    near, far = mean, float(end)
+    stride = math.copysign(first_step(bets, family, data, arm, level), far - mean)
+    c = mean + stride
+    for turn in range(300):
+        if not min(near, far) < c < max(near, far):
+            stride *= 8.0 + 8.0 * turn * turn
+            c = near + stride if math.isinf(far) else _between(mean, near, far, end)
+        if abs(far - c) < NEGLIGIBLE * abs(far - mean) or math.isinf(c):
+            break  # nothing is refuted up to the end
+        value, slope = refutation(bets, family, data, arm, c)
+        if value < level:
+            near = c
+        else:
+            far = c
+        step = (level - value) / slope if slope != 0.0 else math.inf
+        if abs(step) <= QUADRATIC * abs(c - mean):
+            far = c + step
+            break
+        lost = turn > 3 and math.isinf(far)  # Newton's steps may go on for ever where it levels off
+        c = math.nan if lost or turn % 9 == 8 else c + step
+    far += WIDER * (far - mean)
+    return min(far, end) if end > mean else max(far, end)
+
+
+@jitable
+def _between(mean: float, near: float, far: float, end: float) -> float:
+    """A place in a bracket. An end of the space, where often nothing is refuted, is reached quickly."""
+    if far == end:
+        return near + 0.999 * (far - near)
+    if abs(far - mean) > 100.0 * abs(near - mean) > 0.0:  # in the middle of the logarithms
+        return mean + math.copysign(math.sqrt((near - mean) * (far - mean)), far - mean)
+    return 0.5 * (near + far)

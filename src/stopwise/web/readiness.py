@@ -1,0 +1,42 @@
+"""Whether the service can work. Anybody may ask, so the answer does not say where the store is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from starlette.concurrency import run_in_threadpool
+
+from stopwise.campaign.errors import StorageAway, StorageDamaged
+from stopwise.campaign.storage.store import Store
+from stopwise.core.errors import StopwiseError
+
+FRESH = 1.0  # seconds for which an answer is used again
+
+
+class Readiness:
+    """One look at the store for all who ask at about the same time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._until, self._problem = 0.0, ""
+        self._looking = asyncio.Lock()
+
+    async def check(self) -> None:
+        """StorageAway if the store cannot be used, in words without its address."""
+        async with self._looking:
+            if time.monotonic() >= self._until:
+                self._problem = await run_in_threadpool(self._look)
+                self._until = time.monotonic() + FRESH
+        if self._problem:
+            raise StorageAway(self._problem)
+
+    def _look(self) -> str:
+        try:
+            self._store.check_room()
+        except StorageDamaged:
+            return "the storage is damaged."
+        except StopwiseError as error:
+            full = "the disk is full" in str(error)
+            return f"the storage: {'the disk is full' if full else 'does not answer'}. Try again."
+        return ""

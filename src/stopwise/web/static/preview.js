@@ -1,0 +1,89 @@
+// What a campaign would cost, from a guess of the means: worked out again while one types.
+
+import { post, Problem } from "./api.js";
+import { brief, count, el, say } from "./dom.js";
+import { Field, textInput } from "./fields.js";
+
+const REST = 700; // milliseconds without a key before it is worked out
+
+export class CostPreview {
+  constructor(read) {
+    this.read = read; // the spec as it stands
+    this.field = new Field("means", "Your guess of the means", {
+      input: textInput({ placeholder: "5%, 6%" }),
+      optional: true,
+      hint: "One number for each option, in their order. Nothing but this preview depends on it.",
+    });
+    this.result = el("p", { class: "preview", role: "status" });
+    this.node = el(
+      "section",
+      { class: "card", "aria-label": "What it may cost" },
+      el("h2", {}, "What it may cost"),
+      this.field.node,
+      this.result,
+    );
+  }
+
+  /** Something in the form has changed. */
+  changed() {
+    clearTimeout(this.timer);
+    const wish = this.wish();
+    if (wish === this.asked) return;
+    this.asked = wish;
+    this.field.complain("");
+    say(this.result, wish && "Working it out…");
+    if (wish) this.timer = setTimeout(() => this.work(), REST);
+  }
+
+  /** What to ask for, as text; empty where there is nothing to ask. */
+  wish() {
+    const means = guesses(this.field.input.value);
+    const spec = this.read();
+    if (!means.length || !spec.arms.length) return "";
+    return JSON.stringify({ spec, means });
+  }
+
+  /** One at a time: the newest wish when the last one is done. */
+  async work() {
+    if (this.busy) return;
+    this.busy = true;
+    const wish = this.asked;
+    try {
+      const found = await post("preview", JSON.parse(wish), 60_000);
+      if (wish === this.asked) say(this.result, inWords(found));
+    } catch (error) {
+      if (wish === this.asked) this.refused(error);
+    } finally {
+      this.busy = false;
+      if (wish !== this.asked && this.asked) this.work();
+    }
+  }
+
+  refused(error) {
+    say(this.result, "");
+    if (!(error instanceof Problem)) return;
+    const mine = /^means(\[\d+\])?: /.test(error.message);
+    if (mine) this.field.complain(error.message.replace(/^means(\[\d+\])?: /, ""));
+    else say(this.result, "A preview is shown when the form is complete.");
+  }
+}
+
+/** Numbers between commas or spaces; 5% is 0.05. What is no number is sent as it is, and refused. */
+function guesses(text) {
+  return text
+    .split(/[\s,;]+/)
+    .filter(Boolean)
+    .map((each) => (each.endsWith("%") ? Number(each.slice(0, -1)) / 100 : Number(each)))
+    .filter((each) => Number.isFinite(each));
+}
+
+function inWords({ mean, low, high, undecided, cost }) {
+  const round = (value) => {
+    const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
+    return count(Math.round(value / power) * power);
+  };
+  if (undecided) return `Many campaigns would not end within ${round(high)} samples.`;
+  const price = cost === null ? "" : ` They cost about ${brief(cost)}.`;
+  const range = `nine of ten need between ${round(low)} and ${round(high)}`;
+  return `About ${round(mean)} samples on average; ${range}.${price}`;
+}
