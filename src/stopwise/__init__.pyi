@@ -5,10 +5,13 @@ from stopwise.campaign.campaign import Campaign as Campaign
 from stopwise.campaign.client import Client as Client, RemoteCampaign as RemoteCampaign
 from stopwise.campaign.errors import (
     BudgetSpent as BudgetSpent,
+    CampaignClosed as CampaignClosed,
     CampaignDecided as CampaignDecided,
     CampaignExists as CampaignExists,
+    CampaignPaused as CampaignPaused,
     Conflict as Conflict,
     NewerSchema as NewerSchema,
+    NotPossible as NotPossible,
     StorageAway as StorageAway,
     StorageDamaged as StorageDamaged,
     StorageError as StorageError,

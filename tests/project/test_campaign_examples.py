@@ -115,7 +115,7 @@ def test_the_formula_of_the_page_is_the_sessions() -> None:
     session = sw.Campaign.create(spec, "memory:", "one").spec.session()
     values = np.random.default_rng(1).normal(0.1, 1, 20)
     for value in values:
-        session.tell(0, float(value), waited=False)
+        session.record(0, float(value))
     x, n = values.sum(), values.size
     assert session.evidence == pytest.approx(x**2 / (2 * n))
     margin = x**2 / (2 * (1 + n)) - np.log(1 + n) / 2 - np.log(1 / 0.1)

@@ -65,9 +65,9 @@ class Explanation:
         return cls(**{**found, "lost": lost, "changes": changes, "weights": weights})
 
     @classmethod
-    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot) -> Explanation:
+    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float) -> Explanation:
         """From a snapshot."""
-        session, status = seen.session, Status.of(name, spec, seen)
+        session, status = seen.session, Status.of(name, spec, seen, now)
         changes = tuple((each.event, words(spec, each.answer) or "") for each in session.changes)
         warning = "\n".join(_warnings(spec, session)) or None
         evidence, others = _evidence(spec, session)
@@ -171,7 +171,7 @@ def _inside(spec: CampaignSpec) -> tuple[float, float]:
 
 def _peek(session: Session) -> tuple[int, tuple[float, ...]]:
     """The arm that comes next and the weights behind it; the session stays as it is."""
-    other = Session(session.design, session.seed)
+    other = Session(session.design, session.seed, session.order)
     other.load(session.dump())
     arm = other.ask()
     return arm, tuple(float(w) for w in other.ledger.state.pursuit.weights)

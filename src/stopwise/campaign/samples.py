@@ -17,12 +17,13 @@ Found = TypeVar("Found")
 
 
 class Sample(NamedTuple):
-    """What was told under a token; ``waiting``: it was in flight."""
+    """What was told under a token; ``waiting``: it was in flight, since the ask of this number."""
 
     token: str
     arm: int
     value: float
     waiting: bool
+    number: int
 
 
 def sample_value(family: Family, value: float) -> float:
