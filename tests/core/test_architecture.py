@@ -37,7 +37,7 @@ FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite
 # modules in which problems, families, strategies and stopping rules are not named: declarations of
 # verbs, and what the kinds of a room share
 SHARED = {
-    *("families.verbs", "families.checks", "families.mixtures"),
+    *("families.verbs", "families.checks", "families.mixtures", "families.laws"),
     *("problems.verbs", "problems.rounds", "problems.limits"),
     *("sampling.verbs", "sampling.tracking"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),

@@ -12,6 +12,7 @@ from stopwise.core.options import NUMBER, Option
 from stopwise.core.values import Family
 from stopwise.families import bernoulli, verbs
 from stopwise.families.bets import coin_bet
+from stopwise.families.laws import BetaLaw, beta_law, law_of
 from stopwise.families.mixtures import beta_regret
 
 
@@ -75,6 +76,11 @@ def _draw(family: Bounded, mean: float, rng: Rng) -> float:
     width = family.high - family.low
     share = (mean - family.low) / width
     return family.low + width * rng.beta(2.0 * share, 2.0 * (1.0 - share))
+
+
+@law_of.register(Bounded)
+def _law_of(family: Bounded, mean: float, deviation: float) -> BetaLaw:
+    return beta_law(mean, deviation, family.low, family.high)
 
 
 @verbs.regret.register(Bounded)

@@ -14,6 +14,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBERS, POSITIVE, Option
 from stopwise.families import verbs
 from stopwise.families.bets import half_normal
+from stopwise.families.laws import NormalLaw, law_of
 from stopwise.families.verbs import OneVariance, Quadratic
 
 
@@ -98,6 +99,9 @@ def _lower(family: Gaussian, mu: float, level: float) -> float:
 @verbs.draw.register(Gaussian)
 def _draw(family: Gaussian, mean: float, rng: Rng) -> float:
     return mean + math.sqrt(family.variance) * rng.standard_normal()
+
+
+law_of.register(Quadratic)(lambda family, mean, deviation: NormalLaw(mean, deviation))
 
 
 @verbs.least_surprise.register(Gaussian)
