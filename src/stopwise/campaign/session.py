@@ -15,6 +15,7 @@ from stopwise.core.data import ALLOWANCE, EVIDENCE
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import CHANGES, NEVER, POINTS, SEEN, START, Record, open_ledger
+from stopwise.families.verbs import seen
 from stopwise.problems.verbs import Answer, decode
 from stopwise.sampling.verbs import pursues
 
@@ -66,6 +67,11 @@ class Session:
         return self.ledger.state.data.means
 
     @property
+    def family(self) -> Any:
+        """The family as the samples show it."""
+        return seen(self.design.family, self.ledger.state.record)
+
+    @property
     def in_flight(self) -> Floats:
         """Samples of each arm that were asked for and have not come."""
         return self.ledger.state.taken - self.counts
@@ -82,7 +88,7 @@ class Session:
 
     @property
     def started(self) -> bool:
-        """Whether every arm has a sample: before that there is no estimate."""
+        """Whether every arm has its first samples: before that there is no estimate."""
         return bool(self.ledger.marks[START] != NEVER)
 
     @property

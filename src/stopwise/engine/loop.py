@@ -9,8 +9,9 @@ from stopwise.core.arrays import Floats, Ints, Rng, assign
 from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.verbs import jitable
 from stopwise.engine.source import next_sample
-from stopwise.engine.step import choose, observe
+from stopwise.engine.step import choose, observe, opening
 from stopwise.engine.verdict import Verdict
+from stopwise.families.verbs import seen
 from stopwise.sampling.verbs import sound
 from stopwise.stopping.verbs import weigh
 
@@ -57,15 +58,14 @@ def run_rounds(
     ``source`` has the samples (``rng`` draws those of a family), ``dice`` is for the strategy.
     """
     problem, family, strategy, rule = setting
-    rounds, done = outcome.progress[0], outcome.progress[1]
-    arms = state.taken.size
+    rounds, done, start = outcome.progress[0], outcome.progress[1], opening(setting, state)
     verdict = FINE
     while rounds < stop and done < levels.size:
         arm = choose(setting, state, rounds, dice)
-        if not 0 <= arm < arms:
+        if not 0 <= arm < state.taken.size:
             verdict = BAD_ARM
             break
-        look = rounds == arms or (rounds > arms and rounds % LOOK == 0)
+        look = rounds == start or (rounds > start and rounds % LOOK == 0)
         if look and not sound(strategy, state):
             verdict = BAD_WEIGHTS
             break
@@ -74,11 +74,11 @@ def run_rounds(
             verdict = BAD_SAMPLE
             break
         rounds += 1
-        observe(setting, state, rounds, arms, arm, sample)
+        observe(setting, state, rounds, start, arm, sample)
         traced = rounds <= trace.arms.size
-        if rounds >= arms:
+        if rounds >= start:
             least = -math.inf if traced else levels[done]
-            margin = weigh(rule, problem, family, state, rounds, least)
+            margin = weigh(rule, problem, seen(family, state.record), state, rounds, least)
             if math.isnan(margin):
                 verdict = BAD_EVIDENCE
                 break
