@@ -127,7 +127,8 @@ def test_nobody_knows_a_problem_family_strategy_or_rule_by_name(path: Path) -> N
     related = {  # one law is a special case of the other; Sticky's region is the engine's to set
         "families.exponential": {"families.gamma"},
         "families.binomial": {"families.bernoulli"},
-        "families.bounded": {"families.bernoulli"},
+        "families.bounded": {"families.bounded_coin", "families.gaussian"},
+        "families.bounded_coin": {"families.bernoulli"},
         "engine.region": {"sampling.sticky"},
         "studies.paper.figure1": {"sampling.sticky"},
     }

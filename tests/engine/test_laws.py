@@ -76,10 +76,10 @@ def test_results_depend_on_neither_workers_nor_chunks(monkeypatch: pytest.Monkey
         "repetitions": 8,
         "seed": 5,
     }
-    one = sw.simulate(PAIR, [0.6, 0.4], **settings, workers=1)
-    two = sw.simulate(PAIR, [0.6, 0.4], **settings, workers=2)
+    one = sw.simulate(PAIR, [0.5, 0.4], **settings, workers=1)
+    two = sw.simulate(PAIR, [0.5, 0.4], **settings, workers=2)
     monkeypatch.setattr("stopwise.engine.worker.CHUNK", 57)
-    small = sw.simulate(PAIR, [0.6, 0.4], **settings, workers=1)
+    small = sw.simulate(PAIR, [0.5, 0.4], **settings, workers=1)
     assert one.stopping_times.tolist() == two.stopping_times.tolist()
     assert one.stopping_times.tolist() == small.stopping_times.tolist()
     assert one.stopping_times.max() > source.FIRST  # stacks were refilled

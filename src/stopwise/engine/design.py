@@ -27,7 +27,7 @@ from stopwise.problems.verbs import (
     shape,
 )
 from stopwise.sampling.verbs import Question, bind, check_strategy
-from stopwise.stopping.verbs import level, misplaced, proven
+from stopwise.stopping.verbs import judges, level, misplaced, proven
 
 
 class Setting(NamedTuple):
@@ -134,14 +134,15 @@ def prepare(
     """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
     for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
         check_role(role.role, value, role)
-    problem, family, strategy, stopping = asked
+    problem, strategy, stopping = asked.problem, asked.strategy, asked.stopping
+    family = judges(stopping, asked.family)
     laws: tuple[Any, ...] = ()
     if means is None:
         check_arms(family, problem.arms)
         check(problem, family)
         truth = np.full(problem.arms, np.nan)
     else:
-        given, laws, _ = read_truth(means, family, deviations)
+        given, laws, _ = read_truth(means, asked.family, deviations)
         truth = check_instance(problem, given, family, closed=bool(laws))
     most = checks.whole("max_rounds", max_rounds, least=problem.arms)
     looks = strategy.looks_at_delta

@@ -143,7 +143,7 @@ def _checked(laws: Sequence[Any], family: Any, labels: tuple[str, ...] = ()) -> 
 
 
 def _hint(family: Any) -> str:
-    return f"The samples of a simulation are what a campaign of {family!r} may be told."
+    return "The samples of a simulation are what a campaign of the family may be told."
 
 
 def _some_values(law: Any) -> list[float]:

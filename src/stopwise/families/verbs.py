@@ -131,6 +131,12 @@ def supports(family: Any, value: float) -> bool:
     return math.isfinite(value)
 
 
+@verb
+def unsupported(family: Any) -> str:
+    """What to do about an observation that the family does not have."""
+    return ""
+
+
 def is_count(value: float, least: float = 0.0) -> bool:
     """Whether an observation is a whole number of at least ``least``: for ``supports``."""
     return least <= value < math.inf and value == math.floor(value)
@@ -168,6 +174,12 @@ def lower(family: Any, mu: float, level: float) -> float:
 def least_surprise(family: Any, sample: float, mean: float, level: float) -> float:
     """A lower bound on d(x, mu') over the mu' with d(m, mu') <= level."""
     return 0.0
+
+
+@verb
+def likelihood(family: Any) -> Any:
+    """The family with likelihood ratios whose guarantees hold for this one: mostly itself."""
+    return family
 
 
 @verb
@@ -213,6 +225,30 @@ def bet(
     A martingale where c is the true mean; falling in c for +1, rising for -1: docs/thresholds.md.
     """
     return math.nan, math.nan
+
+
+@verb
+def likeness(family: Any) -> float:
+    """By what the weight of a pair of bets falls for each step between their gaps."""
+    return 0.6
+
+
+@verb
+def screens(family: Any) -> bool:
+    """Whether D(N, mu-hat, .) is at least the evidence that bets give."""
+    return True
+
+
+@verb
+def factor(family: Any, side: float, sample: float, c: float, gap: float) -> float:
+    """The logarithm of what one sample multiplies a bet by: where D does not screen."""
+    return math.nan
+
+
+@verb
+def ceiling(family: Any, side: float, count: float, mean: float, c: float) -> float:
+    """The most that any bet can have made, as a logarithm: where D does not screen."""
+    return math.inf
 
 
 @verb
