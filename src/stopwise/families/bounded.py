@@ -177,7 +177,9 @@ for _verb in (
 
 @verbs.bound_remark.register(BoundedSeen)
 def _bound_remark(family: BoundedSeen) -> str:
-    return "from the standard deviations as if the rewards were normal: a scale, not a proven bound"
+    return (
+        "but T* is here that of normal rewards with these standard deviations: a scale, not a bound"
+    )
 
 
 # ------------------------------------------------------------------------------------------- bets

@@ -12,6 +12,7 @@ from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.engine.design import default_stopping
+from stopwise.engine.truth import known_family
 from stopwise.families.laws import in_words
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
@@ -152,7 +153,7 @@ class Forecast:
             "T* kl(delta, 1 - delta): no delta-correct method needs fewer on average "
             "(Garivier & Kaufmann 2016)"
         )
-        remark = bound_remark(self.family)
+        remark = bound_remark(known_family(self.family, self.instances[0].laws))
         return f"{text}; {remark}" if remark else text
 
     def facts(self) -> list[tuple[str, str]]:

@@ -14,9 +14,12 @@ from stopwise.core import checks, registry
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role, needs_family
+from stopwise.core.verbs import registered
 from stopwise.engine.design import Design, check_deltas, generator, prepare, what_suits
 from stopwise.engine.step import begin
 from stopwise.engine.truth import known_family, read_truth
+from stopwise.engine.worker import Worker, new_outcome
+from stopwise.families.verbs import record
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
 from stopwise.problems.rounds import rebuild
@@ -203,9 +206,24 @@ def _refuse_out_of_reach(instances: tuple[Instance, ...], max_rounds: int) -> No
 
 def _affordable(designs: list[Design], instances: tuple[Instance, ...]) -> int:
     """As many repetitions as fit into the budget, from the rounds that the first of them will take."""
-    rounds = sum(_guess_rounds(designs[0], each.oracle) for each in instances) * len(designs)
+    if registered(
+        record, type(designs[0].family)
+    ):  # what it keeps of samples only samples can tell
+        scale = sum(each.oracle.time for each in instances) / instances[0].oracle.time
+        rounds = _first_run(designs[0]) * scale * len(designs)
+    else:
+        rounds = sum(_guess_rounds(designs[0], each.oracle) for each in instances) * len(designs)
     fewest, most = (max(2, -(-number // len(instances))) for number in (FEWEST, MOST))
     return int(np.clip(BUDGET // rounds, fewest, most))
+
+
+def _first_run(design: Design) -> float:
+    """The rounds of one run, or a share of the budget if it takes more."""
+    worker = Worker(design._replace(max_rounds=min(design.max_rounds, BUDGET // FEWEST)))
+    outcome = new_outcome(design)
+    for _ in worker.run(0, 0, 0, outcome, lambda: False):
+        pass
+    return float(outcome.progress[0])
 
 
 def _guess_rounds(design: Design, found: Oracle) -> float:
