@@ -193,16 +193,17 @@ def _bet(
     family: BoundedArm, side: float, count: float, mean: float, c: float, gap: float
 ) -> tuple[float, float]:
     """sum over nodes x of their share times log(1 - gap + gap x/c); for -1 its mirror image."""
-    width = family.high - family.low
-    place = (c - family.low if side > 0.0 else family.high - c) / width
-    place = max(place, 1e-300)
+    width, up = family.high - family.low, side > 0.0
+    place = max(float(c - family.low if up else family.high - c) / width, 1e-300)
     value = slope = 0.0
+    gap = float(gap)  # plain Python is quicker with its own numbers
+    rest = 1.0 - gap
     for k in range(family.nodes.size):
-        share = family.shares[k]
+        share = float(family.shares[k])
         if share > 0.0:
-            x = family.nodes[k] if side > 0.0 else 1.0 - family.nodes[k]
-            won = gap * (x / place)
-            factor = 1.0 - gap + won
+            x = float(family.nodes[k])
+            won = gap * ((x if up else 1.0 - x) / place)
+            factor = rest + won
             value += share * math.log(factor)
             slope += share * (won / factor)
     return value, -side * slope / (place * width)
