@@ -38,7 +38,7 @@ def most(runs: int, share: float) -> int:
 
 LAWS: dict[str, Any] = {
     "two-point": lambda mean: PilotLaw(np.array([each < 10.0 * mean for each in range(10)]) * 1.0),
-    "rare": lambda mean: PilotLaw(mean * np.array([0.95] * 19 + [1.95])),
+    "rare": lambda mean: PilotLaw(mean * np.array([0.97] * 19 + [1.57])),
     "uniform": lambda mean: stats.uniform(mean - 0.25, 0.5),
     "beta(.2, .2)": lambda mean: stats.beta(0.4 * mean, 0.4 * (1.0 - mean)),
     "nearly constant": lambda mean: PilotLaw(np.array([0.0] + [mean / 0.99] * 99)),
