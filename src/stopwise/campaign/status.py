@@ -153,7 +153,7 @@ class Status:
 
 
 def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:
-    low, high = mean_intervals(spec.design.family, session.ledger.state, spec.delta)
+    low, high = mean_intervals(session.family, session.ledger.state, spec.delta)
     return tuple(
         Arm(
             label,

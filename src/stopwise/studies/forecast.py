@@ -224,17 +224,14 @@ class Forecast:
         ]
         return "samples", header + (["undecided"] if loose else []), rows
 
-    def label(self, arm: int) -> str:
-        """An arm's label in the pilot data, or its number."""
-        return self.labels[arm] if self.labels else str(arm)
-
     def arm_table(self) -> Table:
         """Samples of each arm: the mean, and in brackets the 95 % quantile."""
         weights = self.oracle_weights
+        names = self.labels or tuple(map(str, range(weights.size)))
         header = ["arm", "mean", "oracle share", *self.strategies]
         rows = [
             [
-                *(self.label(k), spelled(self.guesses[k]), f"{weights[k]:.3f}"),
+                *(names[k], spelled(self.guesses[k]), f"{weights[k]:.3f}"),
                 *(
                     f"{amount(each.arm_means[k])} ({amount(each.arm_highs[k])})"
                     for each in self.strategies.values()
