@@ -129,13 +129,15 @@ def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], i
     """Of a screenful of answers, those that may have any first, and how many others there are."""
     if not session.started:
         return {}, 0
-    problem, family, _, rule = spec.design.setting
+    problem, _, _, rule = spec.design.setting
     likely = [each for each in (session.leading, session.pursued) if each is not None]
     likely += islice(correct_answers(problem, session.means), LISTED)
     known = dict.fromkeys([*likely, *islice(answers(problem), LISTED + COUNTED + 1)])
     found = {
         in_words(problem, answer, spec.labels): float(
-            evidence_for(rule, problem, family, session.ledger.state, encode(problem, answer))
+            evidence_for(
+                rule, problem, session.family, session.ledger.state, encode(problem, answer)
+            )
         )
         for answer in islice(known, LISTED)
     }
@@ -150,7 +152,7 @@ def oracle_now(spec: CampaignSpec, session: Session) -> Oracle | None:
     if not session.started or not is_model(spec.design.problem, means):
         return None
     try:
-        return oracle(spec.design.problem, means, family=spec.design.family)
+        return oracle(spec.design.problem, means, family=session.family)
     except StopwiseError:
         return None
 

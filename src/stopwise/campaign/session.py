@@ -26,6 +26,7 @@ from stopwise.engine.live import (
     Record,
     open_ledger,
 )
+from stopwise.families.verbs import seen
 from stopwise.problems.verbs import Answer, decode
 from stopwise.sampling.verbs import pursues
 
@@ -83,6 +84,11 @@ class Session:
         return self.ledger.state.data.means
 
     @property
+    def family(self) -> Any:
+        """The family as the samples show it."""
+        return seen(self.design.family, self.ledger.state.record)
+
+    @property
     def in_flight(self) -> Floats:
         """Samples of each arm that were asked for and have not come."""
         return self.ledger.state.taken - self.counts - self._pending.told(self.counts.size)
@@ -114,7 +120,7 @@ class Session:
 
     @property
     def started(self) -> bool:
-        """Whether every arm has a sample: before that there is no estimate."""
+        """Whether every arm has its first samples: before that there is no estimate."""
         return bool(self.ledger.marks[START] != NEVER)
 
     @property

@@ -175,7 +175,7 @@ def _state(changes: Changes, spent: bool) -> str:
 
 
 def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:
-    low, high = mean_intervals(spec.design.family, session.ledger.state, spec.delta)
+    low, high = mean_intervals(session.family, session.ledger.state, spec.delta)
     return tuple(
         Arm(
             label,

@@ -12,8 +12,9 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.checks import positive, vector
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBERS, POSITIVE, Option
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import half_normal
+from stopwise.families.laws import NormalLaw, law_of
 from stopwise.families.verbs import OneVariance, Quadratic
 
 
@@ -75,7 +76,7 @@ verbs.interval.register(Quadratic)(lambda family: (-math.inf, math.inf))
 
 @verbs.divergence.register(Gaussian)
 def _divergence(family: Gaussian, mu: float, lam: float) -> float:
-    return verbs.square_ratio(0.5, mu - lam, family.variance)
+    return rounding.square_ratio(0.5, mu - lam, family.variance)
 
 
 verbs.variance.register(Gaussian)(lambda family, mu: family.variance)
@@ -98,6 +99,9 @@ def _lower(family: Gaussian, mu: float, level: float) -> float:
 @verbs.draw.register(Gaussian)
 def _draw(family: Gaussian, mean: float, rng: Rng) -> float:
     return mean + math.sqrt(family.variance) * rng.standard_normal()
+
+
+law_of.register(Quadratic)(lambda family, mean, deviation: NormalLaw(mean, deviation))
 
 
 @verbs.least_surprise.register(Gaussian)

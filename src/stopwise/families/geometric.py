@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from stopwise.core.values import Empty, Family
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, coin_bet
 from stopwise.families.mixtures import beta_regret
 
@@ -29,7 +29,7 @@ verbs.draw.register(Geometric)(lambda family, mean, rng: 1.0 * rng.geometric(1.0
 def _divergence(family: Geometric, mu: float, lam: float) -> float:
     if lam <= 1.0:
         return 0.0 if mu == lam else math.inf
-    return verbs.entropy_gap_difference(mu - 1.0, 1.0, lam - mu, lam - 1.0)
+    return rounding.entropy_gap_difference(mu - 1.0, 1.0, lam - mu, lam - 1.0)
 
 
 @verbs.regret.register(Geometric)

@@ -9,7 +9,7 @@ from stopwise.core.arrays import Rng
 from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
@@ -39,7 +39,7 @@ verbs.supports.register(NegativeBinomial)(lambda family, value: verbs.is_count(v
 def _divergence(family: NegativeBinomial, mu: float, lam: float) -> float:
     if lam <= 0.0:
         return 0.0 if mu == lam else math.inf
-    return verbs.entropy_gap_difference(mu, family.successes, lam - mu, lam)
+    return rounding.entropy_gap_difference(mu, family.successes, lam - mu, lam)
 
 
 @verbs.variance_slope.register(NegativeBinomial)

@@ -8,15 +8,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from stopwise.cells.gap import meeting_point
 from stopwise.cells.shape import GAP, SIDE, Shape
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import Quadratic, bet, interval, of_arm, variance, wide_regret
+from stopwise.families.verbs import (
+    Quadratic,
+    bet,
+    ceiling,
+    interval,
+    of_arm,
+    screens,
+    variance,
+    wide_regret,
+)
 from stopwise.problems.verbs import Code, project
 from stopwise.stopping.likelihood import largest_sum
-from stopwise.stopping.purse import ARM, NOBODY, RANK, alike, keep
+from stopwise.stopping.purse import ARM, NOBODY, RANK, keep, start
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
@@ -31,7 +39,7 @@ def simple_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: floa
     if what.kind == SIDE:
         return side_wealth(family, data, what, purse)
     value = arm_wealth(family, data, what.arm, -what.side, what.limit, purse)
-    keep(data, what, value, what.limit, what.limit, purse)
+    keep(purse, data, what, value, what.limit, what.limit)
     return value
 
 
@@ -39,9 +47,15 @@ def simple_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: floa
 def arm_wealth(family: Any, data: Data, arm: int, side: float, limit: float, purse: Any) -> float:
     """log sum_q a_q w(limit; g_q): the arm is above (+1) or below the limit."""
     top = _bets(of_arm(family, arm), data, arm, side, limit, purse.gaps, purse.above)
+    return log_mixed(purse.above, top, purse)
+
+
+@jitable
+def log_mixed(bets: Floats, top: float, purse: Any) -> float:
+    """log sum_q a_q w_q, given log w_q in the first column, the largest of which is ``top``."""
     made = 0.0
     for q in range(purse.gaps.size):
-        made += purse.weights[q] * math.exp(purse.above[q, 0] - top)
+        made += purse.weights[q] * math.exp(bets[q, 0] - top)
     return top + math.log(made)
 
 
@@ -96,7 +110,10 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) 
     left, right = low, high - margin
     first, last = max(data.means[other] - margin, low), min(data.means[arm], right)
     bend = _stiffness(family, data, what, 0.5 * (first + last))
-    c, step = meeting_point(family, data, arm, other, margin), last - first + margin
+    c, step = start(purse, family, data, what), last - first + margin
+    most = most_of_pair(family, data, what, c)
+    if most < enough:
+        return most
     value, slope = log_pair(family, data, what, c, purse)
     for turn in range(200):
         if slope < 0.0:
@@ -115,8 +132,19 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) 
         secant = (slope - before) / (c - at) if c != at else 0.0
         if secant > 0.0:
             bend = secant
-    keep(data, what, value, c, c + margin, purse)
+    keep(purse, data, what, value, c, c + margin)
     return value
+
+
+@jitable
+def most_of_pair(family: Any, data: Data, what: Shape, c: float) -> float:
+    """What log M(c) cannot exceed, where D does not say so."""
+    if screens(family):
+        return math.inf
+    arm, other = what.arm, what.other
+    return ceiling(of_arm(family, arm), 1.0, data.counts[arm], data.means[arm], c) + ceiling(
+        of_arm(family, other), -1.0, data.counts[other], data.means[other], c + what.limit
+    )
 
 
 @jitable
@@ -150,7 +178,7 @@ def log_pair(family: Any, data: Data, what: Shape, c: float, purse: Any) -> tupl
     one, one_slope = 0.0, 0.0  # bets on one arm
     pair, pair_slope = 0.0, 0.0
     x = y = dx = dy = 0.0  # sums of earlier terms, and of their slopes
-    idle, other_idle, near = math.exp(-top), math.exp(-own), alike(purse.gaps)
+    idle, other_idle, near = math.exp(-top), math.exp(-own), purse.alike
     for q in range(purse.gaps.size):
         a, b = math.exp(above[q, 0] - top), math.exp(below[q, 0] - own)
         da, db = a * above[q, 1], b * below[q, 1]
