@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,10 +57,29 @@ def mean_intervals(family: Any, state: State, delta: float) -> Intervals:
     arms = state.data.counts.size
     ends = (np.full(arms, each) for each in interval(family))
     found = Intervals(*ends)
-    bets = own_bets(family, state.tally, state)
-    if bets is not None:
-        _filling(arms)(bets, family, state.data, math.log(arms / delta), *found)
+    bets, level = own_bets(family, state.tally, state), math.log(arms / delta)
+    if arms >= MANY and bets is not None:
+        _compiled()(bets, family, state.data, level, *found)
+    elif isinstance(bets, Stakes):
+        for arm in np.flatnonzero(state.data.counts):
+            count, mean = float(state.data.counts[arm]), float(state.data.means[arm])
+            found.low[arm], found.high[arm] = _alone(of_arm(family, int(arm)), count, mean, level)
+    elif bets is not None:
+        fill(bets, family, state.data, level, *found)
     return found
+
+
+@lru_cache(4096)
+def _alone(family: Any, count: float, mean: float, level: float) -> tuple[float, float]:
+    """Of one arm: most have no new sample since somebody asked."""
+    data, low, high = Data(np.array([count]), np.array([mean])), np.zeros(1), np.zeros(1)
+    fill(Stakes(*stakes(family)), family, data, level, low, high)
+    return float(low[0]), float(high[0])
+
+
+@cache
+def _compiled() -> Callable[..., None]:
+    return kernels.compiled(fill, allocates=False)
 
 
 # ------------------------------------------------------------------------------- what can be another
@@ -137,15 +156,6 @@ def _by_mixture(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple
 
 
 # ---------------------------------------------------------------------------------------- both ends
-
-
-def _filling(arms: int) -> Callable[..., None]:
-    return _compiled() if arms >= MANY else fill
-
-
-@cache
-def _compiled() -> Callable[..., None]:
-    return kernels.compiled(fill, allocates=False)
 
 
 def fill(bets: Any, family: Any, data: Data, level: float, low: Floats, high: Floats) -> None:
