@@ -15,17 +15,7 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import ALLOWANCE, EVIDENCE
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
-from stopwise.engine.live import (
-    CHANGES,
-    EVENTS,
-    LEAST,
-    NEVER,
-    POINTS,
-    SEEN,
-    START,
-    Record,
-    open_ledger,
-)
+from stopwise.engine.live import Record, open_ledger
 from stopwise.families.verbs import seen
 from stopwise.problems.verbs import Answer, decode
 from stopwise.sampling.verbs import pursues
@@ -65,7 +55,7 @@ class Session:
         self.design, self.seed = design, seed
         self.order = check_order(order)
         self.ledger = open_ledger(design)
-        self.ledger.marks[LEAST] = minimum
+        self.ledger.marks[live.LEAST] = minimum
         self.queue = Queue()  # empty in the order "told"
         self.decision: Crossing | None = None
         self._rounds = rounds.rounds_of(design)
@@ -106,7 +96,7 @@ class Session:
     @property
     def number(self) -> int:
         """Of the last event: just after an ask, that of the ask."""
-        return int(self.ledger.history.sizes[EVENTS])
+        return int(self.ledger.history.sizes[live.EVENTS])
 
     @property
     def sent(self) -> int:
@@ -116,12 +106,12 @@ class Session:
     @property
     def samples(self) -> int:
         """How many were told."""
-        return int(self.ledger.marks[SEEN])
+        return int(self.ledger.marks[live.SEEN])
 
     @property
     def started(self) -> bool:
         """Whether every arm has its first samples: before that there is no estimate."""
-        return bool(self.ledger.marks[START] != NEVER)
+        return bool(self.ledger.marks[live.START] != live.NEVER)
 
     @property
     def evidence(self) -> float:
@@ -149,7 +139,7 @@ class Session:
     def curve(self) -> tuple[Ints, Floats, Floats]:
         """Samples, evidence and threshold since every arm had a sample, thinned out; and now."""
         history = self.ledger.history
-        rows = history.curve[: history.sizes[POINTS]]
+        rows = history.curve[: history.sizes[live.POINTS]]
         if self.started and (not len(rows) or rows[-1, 0] != self.samples):
             rows = np.vstack([rows, [self.samples, *self.ledger.state.scale]])
         return rows[:, 0].astype(np.int64), rows[:, 1], rows[:, 2] + self.design.levels[0]
@@ -169,7 +159,7 @@ class Session:
     @property
     def change_count(self) -> int:
         """How often that was."""
-        return int(self.ledger.history.sizes[CHANGES])
+        return int(self.ledger.history.sizes[live.CHANGES])
 
     @property
     def losses(self) -> Ints:
@@ -222,7 +212,7 @@ class Session:
     def require(self, minimum: int) -> Crossing | None:
         """No decision before every arm has so many samples; the decision, if there is one now."""
         if self.decision is None:
-            self.ledger.marks[LEAST] = minimum
+            self.ledger.marks[live.LEAST] = minimum
             self._decide()
         return self.decision
 
@@ -306,7 +296,7 @@ class Session:
     def _kept(self, sizes: Ints) -> list[Any]:
         """What is dumped: of the history the part that is in use at these sizes."""
         _, _, curve, changes = self.ledger.history
-        used = curve[: sizes[POINTS]], changes[: sizes[CHANGES]]
+        used = curve[: sizes[live.POINTS]], changes[: sizes[live.CHANGES]]
         return [self.ledger.history.sizes, *self._fixed, *used]
 
     def fits(self, content: bytes) -> bool:
