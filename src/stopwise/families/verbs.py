@@ -35,6 +35,15 @@ class OneVariance(Quadratic, listed=False):
     __slots__ = ()
 
 
+class Logarithmic(Family, listed=False):
+    """Those with d(mu, lambda) = (1/2) log(1 + (mu - lambda)^2/variance), each arm's variance its own.
+
+    It is not convex, and what it costs to bring two arms together may have two minima.
+    """
+
+    __slots__ = ()
+
+
 @verb(inline=True)
 def of_arm(family: Any, arm: int) -> Any:
     """The family of one arm: by default the same for all."""
@@ -263,7 +272,18 @@ def martingale_cost(family: Any, x: float) -> float:
     return general_cost(x)
 
 
-@jitable
+@verb(inline=True)
+def additive(family: Any) -> bool:
+    """Whether a sample x adds d(x, .) and a number to N d(mu-hat, .): exponential families."""
+    return True
+
+
+@verb
+def one_parameter(family: Any) -> None:
+    """Refuse a family to which what is proven for one-parameter exponential families does not apply."""
+
+
+@verb
 def divergence_slope(family: Any, mu: float, lam: float) -> float:
     """The derivative of lambda -> d(mu, lambda): (lambda - mu)/V(lambda)."""
     if lam == mu:
@@ -274,7 +294,7 @@ def divergence_slope(family: Any, mu: float, lam: float) -> float:
     return (lam - mu) / spread
 
 
-@jitable
+@verb
 def divergence_curvature(family: Any, mu: float, lam: float) -> float:
     """The second derivative of lambda -> d(mu, lambda)."""
     if math.isinf(lam):
