@@ -83,11 +83,8 @@ def _bracketed(t: float, second: float, first: float, free: float) -> float:
         else:
             low = t
         slope = (3.0 * t + 2.0 * second) * t + first
-        new = t - value / slope if slope > 0.0 else low
-        if not low < new < high:
-            new = 0.5 * (low + high)
-        if abs(new - t) <= 1e-15 * t:
-            t = new
-            break
-        t = new
+        new = t - value / slope if slope > 0.0 else math.nan
+        if abs(new - t) <= 1e-14 * t:
+            return new
+        t = new if low < new < high else 0.5 * (low + high)
     return t

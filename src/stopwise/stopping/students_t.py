@@ -110,8 +110,9 @@ def _still_weak(purse: SpreadPurse, family: Any, data: Data, code: Code) -> floa
     arm, other, weak = purse.marks[ARM], purse.marks[OTHER], purse.weak
     if weak[KIND] == BOUND:
         return _arm_wealth(family, data, arm, -weak[SIDE_OF], weak[PLACE], purse)[0] + 1e-9
-    pair = _pair(family, data, arm, other, weak[MARGIN])
-    return bounded(_pair_at(pair, weak[PLACE], purse)[0].value, 2) + 1e-9
+    made = _arm_wealth(family, data, arm, 1.0, weak[PLACE], purse)[0]
+    made += _arm_wealth(family, data, other, -1.0, weak[PLACE] + weak[MARGIN], purse)[0]
+    return bounded(made, 2) + 1e-9
 
 
 @jitable
@@ -204,8 +205,6 @@ def _pair(family: Any, data: Data, arm: int, other: int, margin: float) -> Pair:
 @jitable
 def _pair_at(pair: Pair, c: float, purse: SpreadPurse) -> tuple[Tangent, float]:
     """f(c) = log W+ of one arm at c plus log W- of the other at c + margin; and its slope in c."""
-    if not pair.left < c < pair.right or pair.spread <= 0.0 or pair.other_spread <= 0.0:
-        return Tangent(0.0, 0.0, 0.0, 0.0, 0.0), 0.0
     r, other_r = (pair.right - c) / pair.spread, (c - pair.left) / pair.other_spread
     above, steep = _mixed(pair.samples, r, purse)
     below, other_steep = _mixed(pair.other_samples, other_r, purse)

@@ -4,7 +4,7 @@ As in optimum.py g_j(z) is what it costs to let rival j catch up, with weight 1 
 the rival: a minimum of linear functions of z, hence concave and increasing, whatever the divergence. Its
 slope is b_j = d(mu_j, x_j + margin) at the closest model. Where that jumps from one minimum to another
 g_j has a kink, z_j(y) is still continuous, and S(y) = sum_j a_j/b_j jumps upwards. The value is the
-largest y/T(y) with T(y) = 1 + sum_j z_j(y), which is convex: it is where S passes 1, at a root or at a jump.
+largest y/T(y) with T(y) = 1 + sum_j z_j(y), which is convex: where S passes 1, at a root or a jump.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from stopwise.problems.best_arm.problem import BestArm
 from stopwise.problems.verbs import Code
 
 ITERATIONS = 100
-CLOSE = 1e-10  # of S to 1
+CLOSE = 1e-9  # of S to 1
 TIED = 1e-14
 
 
@@ -76,8 +76,7 @@ def _next(y: float, low: float, high: float, mass: float, bend: float) -> float:
     """Newton's step for S(y) = 1, in 1/y and S^(-1/2), where it is nearly linear; within the bracket."""
     s = 1.0 / y - 2.0 * mass * (1.0 - math.sqrt(mass)) / (y * y * bend) if bend > 0.0 else 0.0
     new = 1.0 / s if s > 0.0 else high
-    width = high - low
-    return new if low + 1e-3 * width < new < high - 1e-3 * width else 0.5 * (low + high)
+    return new if low < new < high else 0.5 * (low + high)
 
 
 @jitable
@@ -104,7 +103,7 @@ def _excess(
             a, b = _paid(e, own), _paid(f, spread)
             step = (y - a - state[j] * b) / b
             state[j] = max(state[j] + step, 0.5 * state[j])
-            if abs(step) <= 1e-12 * state[j]:
+            if abs(step) <= 1e-9 * state[j]:  # the next error is its square
                 break
         mass += a / b
         bend += _steepness(own, spread, e, gap - e, a, b)
