@@ -44,7 +44,7 @@ def minima(p: float, a: float, b: float) -> tuple[float, float]:
     second, first, free = -(1.0 + p), p * (1.0 + b) + (1.0 - p) * a, -(1.0 - p) * a
     q = (second * second - 3.0 * first) / 9.0
     if q > 0.0:
-        r = (2.0 * second**3 - 9.0 * second * first + 27.0 * free) / 54.0
+        r = (2.0 * second * second * second - 9.0 * second * first + 27.0 * free) / 54.0
         root = math.sqrt(q)
         if abs(r) < q * root:  # three real roots
             third = math.acos(r / (q * root)) / 3.0

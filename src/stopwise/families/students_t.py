@@ -99,12 +99,14 @@ def _by_beta(count: float, z: float, y: float) -> tuple[float, float]:
 
 @jitable
 def log_beta(half: float) -> float:
-    """log B(half, 1/2)."""
-    if half < 15.0:
-        return math.lgamma(half) + 0.5 * math.log(math.pi) - math.lgamma(half + 0.5)
+    """log B(half, 1/2): a series, above 15; B(h, 1/2) = B(h + 1, 1/2) (h + 1/2)/h."""
+    ratio = 1.0
+    while half < 15.0:
+        ratio *= (half + 0.5) / half
+        half += 1.0
     z = 1.0 / half
     series = z * (0.125 - z * z * (1.0 / 192.0 - z * z * (1.0 / 640.0 - z * z * 17.0 / 14336.0)))
-    return 0.5 * math.log(math.pi * z) + series
+    return 0.5 * math.log(math.pi * z) + series + math.log(ratio)
 
 
 @jitable
