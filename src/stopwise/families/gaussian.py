@@ -40,7 +40,7 @@ class Gaussian(_Gaussian, OneVariance):
     }
 
     def __new__(cls, variance: float | ArrayLike | str | None = 1.0) -> Gaussian:
-        if variance is None or variance == "unknown":
+        if variance is None or (isinstance(variance, str) and variance == "unknown"):
             return GaussianUnknown()  # type: ignore[return-value]
         if isinstance(variance, str):
             raise BadArgument(

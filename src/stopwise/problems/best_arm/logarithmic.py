@@ -49,18 +49,18 @@ def _logarithmic_optimum(
         y = 0.5 * most
         fill(state, 0.0)
     for turn in range(ITERATIONS):
-        mass, bend = _excess(family, means, arm, margin, y, state)
+        jump = turn > 8  # Newton's method would have found a root
+        mass, bend = _excess(family, means, arm, margin, y, 1e-14 if jump else 1e-9, state)
         if abs(mass - 1.0) <= CLOSE:
             break
         if high - low <= 1e-12 * high:  # a jump: a little below it z_j is steady
             y = low * (1.0 - 1e-11)
-            _excess(family, means, arm, margin, y, state)
+            _excess(family, means, arm, margin, y, 1e-14, state)
             break
         if mass > 1.0:
             high = y
         else:
             low = y
-        jump = turn > 8  # Newton's method would have found a root
         y = 0.5 * (low + high) if jump else _next(y, low, high, mass, bend)
     total = 1.0
     for j in range(count):
@@ -81,9 +81,9 @@ def _next(y: float, low: float, high: float, mass: float, bend: float) -> float:
 
 @jitable
 def _excess(
-    family: Any, means: Floats, arm: int, margin: float, y: float, state: Floats
+    family: Any, means: Floats, arm: int, margin: float, y: float, close: float, state: Floats
 ) -> tuple[float, float]:
-    """S(y) and its slope; z_j(y) goes to the state.
+    """S(y) and its slope; z_j(y) goes to the state, as exact as ``close`` squared.
 
     g_j is concave: Newton's method for g_j(z) = y comes from the left after its first step.
     """
@@ -97,13 +97,13 @@ def _excess(
         ):  # from the left: where a quadratic divergence, which is larger, has g = y
             state[j] = spread / max(0.5 * gap * gap / y - own, 1e-12 * own)
         e = a = b = 0.0
-        for _ in range(ITERATIONS):
+        for _ in range(20):
             e = gap * cheapest_share(1.0, state[j], own, spread, gap)
             f = gap - e
             a, b = _paid(e, own), _paid(f, spread)
             step = (y - a - state[j] * b) / b
             state[j] = max(state[j] + step, 0.5 * state[j])
-            if abs(step) <= 1e-9 * state[j]:  # the next error is its square
+            if abs(step) <= close * state[j]:
                 break
         mass += a / b
         bend += _steepness(own, spread, e, gap - e, a, b)
