@@ -64,7 +64,8 @@ def test_two_minima() -> None:
     f = np.array([log_wealth(groups[0], c, 1.0) + log_wealth(groups[1], c, -1.0) for c in walk])
     valleys = f[1:-1][(f[1:-1] < f[:-2]) & (f[1:-1] < f[2:])]
     x = least_of_pair(*groups, 0.0, 401)
-    assert valleys.size == 2 and valleys.max() > 4.0 * x
+    assert valleys.size == 2
+    assert valleys.max() > 4.0 * x
     found = evidence(sw.BestArm(2), 0, groups)
     assert found == pytest.approx(x - math.log1p(x), abs=2.0 * SLACK)
     assert found <= x - math.log1p(x) + 1e-6
@@ -115,7 +116,7 @@ def test_d_is_at_least_the_evidence() -> None:
 
 
 def test_no_spread_is_no_evidence() -> None:
-    """Constant data, but for rounding in the last digits, however many; also beside arms with a spread."""
+    """Constant data but for rounding, however many; also beside arms with a spread."""
     same, other = np.full(1000, 0.1 + 0.2), samples_of(50, 0.0, 0.01, 1)
     assert evidence(sw.BestArm(2), 0, [same, other]) == 0.0
     record = _recorded([same, other])

@@ -1,7 +1,7 @@
 """Unknown variances in runs: validity at the hardest truths, samples, place and scale.
 
-Every simulation has a fixed seed. A count is compared with an exact binomial limit that a correct package
-exceeds with probability 1e-6 at most.
+Every simulation has a fixed seed. A count is compared with an exact binomial limit that a correct
+package exceeds with probability 1e-6 at most.
 """
 
 from __future__ import annotations
@@ -236,7 +236,8 @@ def test_latency_is_decided_in_fewer_than_300_samples() -> None:
         seed=4,
         workers=1,
     )
-    assert found.stopping_times.mean() < 300.0 and found.correct.mean() >= 0.95
+    assert found.stopping_times.mean() < 300.0
+    assert found.correct.mean() >= 0.95
 
 
 @pytest.mark.parametrize(("shift", "scale"), [(1000.0, 1.0), (0.0, 1000.0), (-10.0, 1e-3)])

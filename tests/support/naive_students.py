@@ -1,4 +1,4 @@
-"""Unknown variances, slowly: the formulas of docs/thresholds.md as they stand there, from the samples."""
+"""Unknown variances, slowly: the formulas of docs/thresholds.md, from the samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def log_bet(samples: Floats, c: float, side: float, kappa: float) -> float:
 
 
 def bet_by_integrals(samples: Floats, c: float, side: float, kappa: float) -> float:
-    """W by integrating likelihoods over the right-Haar prior ds/s and the half-normal prior for (m - c)/s."""
+    """W by integrals over the right-Haar prior ds/s and the half-normal prior for (m - c)/s."""
     count, off = samples.size, side * (samples.mean() - c)
     squares = float(np.sum((samples - c) ** 2))
     ratio = count * off / math.sqrt(squares)

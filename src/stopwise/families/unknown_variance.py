@@ -8,6 +8,7 @@ squared deviation. An arm without spread (all samples equal but for rounding) sa
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Never
 
 import numpy as np
@@ -83,7 +84,7 @@ def _not_seen(family: GaussianUnknown, *_: Any) -> Never:
     )
 
 
-for _verb in (verbs.divergence, verbs.variance):
+for _verb in (verbs.divergence, verbs.variance, verbs.check_truth):
     _verb.register(GaussianUnknown)(_not_seen)
 
 
@@ -136,6 +137,18 @@ verbs.seen.register(GaussianUnknown)(lambda family, record: GaussianSeen(record.
 
 verbs.of_arm.register(GaussianSeen)(lambda family, arm: GaussianArm(family.variance[arm]))
 verbs.of_group.register(GaussianSeen)(lambda family, arms: GaussianSeen(family.variance[arms]))
+
+
+@verbs.caution.register(GaussianSeen)
+def _caution(family: GaussianSeen, labels: Sequence[str]) -> str:
+    flat = [label for label, spread in zip(labels, family.variance, strict=True) if spread <= 0.0]
+    if not flat:
+        return ""
+    return (
+        f"all samples of {', '.join(flat)} are equal so far: without a spread nobody can say how sure "
+        "their mean is, so they are no evidence until one differs. If an arm always gives the same value, "
+        "or values are rounded coarsely, give a variance (the rounding's at least), or use bounded."
+    )
 
 
 @verbs.regroup.register(GaussianSeen)

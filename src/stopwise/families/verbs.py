@@ -12,6 +12,7 @@ that.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,17 @@ def seen(family: Any, record: Any) -> Any:
 def first_samples(family: Any) -> int:
     """How many samples every arm gets before anything is weighed, or aimed at."""
     return 1
+
+
+@verb
+def caution(family: Any, labels: Sequence[str]) -> str:
+    """What to say about the samples so far, given the family as they show it and the arms' labels."""
+    return ""
+
+
+@verb
+def check_truth(family: Any) -> None:
+    """Refuse a simulation in which only the arms' means are known, if samples need more than these."""
 
 
 @verb(inline=True)
