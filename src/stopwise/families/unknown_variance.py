@@ -146,8 +146,8 @@ def _caution(family: GaussianSeen, labels: Sequence[str]) -> str:
         return ""
     return (
         f"all samples of {', '.join(flat)} are equal so far: without a spread nobody can say how sure "
-        "their mean is, so they are no evidence until one differs. If an arm always gives the same value, "
-        "or values are rounded coarsely, give a variance (the rounding's at least), or use bounded."
+        "their mean is, so they are no evidence until one differs. If an arm always gives one value, or "
+        "values are rounded coarsely, give a variance (the rounding's at least), or use bounded."
     )
 
 
