@@ -144,7 +144,7 @@ class Status:
                 f" (delta = {self.delta:g}{'' if self.proven else ', threshold not proven'})"
             )
         else:
-            found.append("no evidence yet: some arms have no sample")
+            found.append("no evidence yet: some arms lack their first samples")
         if self.decision is not None:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
         return found

@@ -14,7 +14,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, check_role
 from stopwise.families.checks import check_means
 from stopwise.families.laws import FrozenLaw, Law, PilotLaw, law_of, with_deviations
-from stopwise.families.verbs import of_arm, supports
+from stopwise.families.verbs import check_truth, of_arm, supports
 
 ALLOWED = (
     "a mean for each arm; or for each arm its law (a frozen distribution of scipy.stats); or a table of "
@@ -43,6 +43,7 @@ def read_truth(means: Any, family: Any, deviations: Any = None) -> Truth:
         laws = [_pilot(label, values) for label, values in columns.items()]
         return _checked(laws, family, tuple(map(str, columns)))
     if deviations is None:
+        check_truth(family)
         return Truth(means)
     values = checks.vector("means", means)
     check_means(values, values.size, family, closed=True)

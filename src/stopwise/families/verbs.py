@@ -12,6 +12,7 @@ that.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,15 @@ class Quadratic(Family, listed=False):
 
 class OneVariance(Quadratic, listed=False):
     """Those with one variance for all arms."""
+
+    __slots__ = ()
+
+
+class Logarithmic(Family, listed=False):
+    """Those with d(mu, lambda) = (1/2) log(1 + (mu - lambda)^2/variance), each arm's variance its own.
+
+    It is not convex, and what it costs to bring two arms together may have two minima.
+    """
 
     __slots__ = ()
 
@@ -118,6 +128,17 @@ def seen(family: Any, record: Any) -> Any:
 def first_samples(family: Any) -> int:
     """How many samples every arm gets before anything is weighed, or aimed at."""
     return 1
+
+
+@verb
+def caution(family: Any, labels: Sequence[str]) -> str:
+    """What to say about the samples so far, given the family as they show it and the arms' labels."""
+    return ""
+
+
+@verb
+def check_truth(family: Any) -> None:
+    """Refuse a simulation in which only the arms' means are known, if samples need more than these."""
 
 
 @verb(inline=True)
@@ -263,7 +284,18 @@ def martingale_cost(family: Any, x: float) -> float:
     return general_cost(x)
 
 
-@jitable
+@verb(inline=True)
+def additive(family: Any) -> bool:
+    """Whether a sample x adds d(x, .) and a number to N d(mu-hat, .): exponential families."""
+    return True
+
+
+@verb
+def one_parameter(family: Any) -> None:
+    """Refuse a family to which what is proven for one-parameter exponential families does not apply."""
+
+
+@verb
 def divergence_slope(family: Any, mu: float, lam: float) -> float:
     """The derivative of lambda -> d(mu, lambda): (lambda - mu)/V(lambda)."""
     if lam == mu:
@@ -274,7 +306,7 @@ def divergence_slope(family: Any, mu: float, lam: float) -> float:
     return (lam - mu) / spread
 
 
-@jitable
+@verb
 def divergence_curvature(family: Any, mu: float, lam: float) -> float:
     """The second derivative of lambda -> d(mu, lambda)."""
     if math.isinf(lam):

@@ -11,8 +11,18 @@ from stopwise.cells.gap import meeting_point
 from stopwise.cells.shape import GAP, Shape
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import Data
-from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import divergence, gaps, likeness, of_arm, screens
+from stopwise.core.errors import NotDefined
+from stopwise.core.verbs import jitable, registered, verb
+from stopwise.families.verbs import (
+    Quadratic,
+    divergence,
+    gaps,
+    likeness,
+    of_arm,
+    regret,
+    screens,
+    wide_regret,
+)
 from stopwise.problems.verbs import Code, code_size, parts, rank, simple
 
 
@@ -117,6 +127,24 @@ def keep(purse: Any, data: Data, what: Shape, value: float, c: float, other_c: f
     weak[COUNT], weak[MEAN] = data.counts[arm], data.means[arm]
     weak[OTHER_COUNT], weak[OTHER_MEAN] = data.counts[other], data.means[other]
     weak[SIDE_UP] = 1.0 if up else -1.0
+
+
+@verb
+def check_wealth(family: Any, problem: Any) -> None:
+    """Refuse a family for which neither bets nor a mixture are known."""
+    kind = type(of_arm(family, 0))
+    known = issubclass(kind, Quadratic) or registered(regret, kind) or registered(wide_regret, kind)
+    if not known:
+        raise NotDefined(
+            f"Wealth with {family!r}: neither bets nor a mixture are known for this family. Use "
+            "MixtureMartingale(), or register stopwise.families.verbs.regret for it."
+        )
+
+
+@verb
+def purse(family: Any, problem: Any) -> Any:
+    """What Wealth keeps for this family."""
+    return new_purse(problem, family)
 
 
 @verb

@@ -16,15 +16,22 @@ import numpy as np
 from stopwise.cells.shape import ANY
 from stopwise.core.arrays import assign
 from stopwise.core.data import Data, State
-from stopwise.core.errors import NotDefined
 from stopwise.core.values import Empty, StoppingRule
-from stopwise.core.verbs import registered
-from stopwise.families.verbs import Quadratic, likelihood, of_arm, regret, screens, wide_regret
+from stopwise.families.verbs import likelihood, screens
 from stopwise.problems.rounds import best_evidence, judged, weakest_cell
 from stopwise.problems.verbs import Code, cost, shape, union_bound
-from stopwise.stopping import verbs, watch  # noqa: F401  (registers what watched purses do)
+from stopwise.stopping import students_t, verbs, watch  # noqa: F401  (register what their purses do)
 from stopwise.stopping.bets import other_wealth, simple_wealth
-from stopwise.stopping.purse import ARM, NOBODY, Purse, SimplePurse, enter, new_purse, still_weak
+from stopwise.stopping.purse import (
+    ARM,
+    NOBODY,
+    Purse,
+    SimplePurse,
+    check_wealth,
+    enter,
+    purse,
+    still_weak,
+)
 
 
 class Wealth(Empty, StoppingRule):
@@ -34,7 +41,7 @@ class Wealth(Empty, StoppingRule):
     title = "proven, the sharpest"
 
 
-verbs.tally.register(Wealth)(lambda rule, problem, family: new_purse(problem, family))
+verbs.tally.register(Wealth)(lambda rule, problem, family: purse(family, problem))
 verbs.judges.register(Wealth)(lambda rule, family: family)
 
 
@@ -45,13 +52,7 @@ def _update(rule: Wealth, problem: Any, family: Any, state: State, arm: int, sam
 
 @verbs.level.register(Wealth)
 def _level(rule: Wealth, problem: Any, family: Any, delta: float) -> float:
-    kind = type(of_arm(family, 0))
-    known = issubclass(kind, Quadratic) or registered(regret, kind) or registered(wide_regret, kind)
-    if not known:
-        raise NotDefined(
-            f"Wealth with {family!r}: neither bets nor a mixture are known for this family. Use "
-            "MixtureMartingale(), or register stopwise.families.verbs.regret for it."
-        )
+    check_wealth(family, problem)
     return math.log(union_bound(problem)) - math.log(delta)
 
 
@@ -82,9 +83,9 @@ def _weigh(
 def _evidence(rule: Wealth, problem: Any, family: Any, state: State, code: Code) -> float:
     if cost(problem, family, state.data, code, np.zeros(problem.arms)) == 0.0:
         return 0.0  # D is at least the evidence
-    purse = type(state.tally)(*map(copy, state.tally))  # who asks changes nothing
-    purse.marks[ARM] = NOBODY
-    return float(weakest_cell(problem, family, state.data, state.sketch, code, purse, -math.inf))
+    own = type(state.tally)(*map(copy, state.tally))  # who asks changes nothing
+    own.marks[ARM] = NOBODY
+    return float(weakest_cell(problem, family, state.data, state.sketch, code, own, -math.inf))
 
 
 @judged.register(SimplePurse)
