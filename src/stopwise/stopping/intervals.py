@@ -55,25 +55,31 @@ def mean_intervals(family: Any, state: State, delta: float) -> Intervals:
     An arm without a sample, or of whose family no bets are known, has the whole space of means.
     """
     arms = state.data.counts.size
-    ends = (np.full(arms, each) for each in interval(family))
-    found = Intervals(*ends)
+    found = Intervals(*(np.full(arms, each) for each in interval(family)))
     bets, level = own_bets(family, state.tally, state), math.log(arms / delta)
     if arms >= MANY and bets is not None:
         _compiled()(bets, family, state.data, level, *found)
     elif isinstance(bets, Stakes):
+        made = tuple(map(tuple, bets))
         for arm in np.flatnonzero(state.data.counts):
-            count, mean = float(state.data.counts[arm]), float(state.data.means[arm])
-            found.low[arm], found.high[arm] = _alone(of_arm(family, int(arm)), count, mean, level)
+            own, (counts, means) = _kept(of_arm(family, int(arm))), state.data
+            ends = _alone(own, float(counts[arm]), float(means[arm]), level, made)
+            found.low[arm], found.high[arm] = ends
     elif bets is not None:
         fill(bets, family, state.data, level, *found)
     return found
 
 
+def _kept(own: Any) -> Any:
+    """An arm's family as it is now: what it knows of the samples may grow in place."""
+    return type(own)(*(np.copy(x) if isinstance(x, np.ndarray) else x for x in own))
+
+
 @lru_cache(4096)
-def _alone(family: Any, count: float, mean: float, level: float) -> tuple[float, float]:
+def _alone(own: Any, count: float, mean: float, level: float, made: Any) -> tuple[float, float]:
     """Of one arm: most have no new sample since somebody asked."""
     data, low, high = Data(np.array([count]), np.array([mean])), np.zeros(1), np.zeros(1)
-    fill(Stakes(*stakes(family)), family, data, level, low, high)
+    fill(Stakes(*map(np.array, made)), own, data, level, low, high)
     return float(low[0]), float(high[0])
 
 
