@@ -26,9 +26,9 @@ from stopwise.families.verbs import (
     bet,
     divergence,
     divergence_slope,
-    interval,
     of_arm,
     regret,
+    space,
     variance,
     wide_regret,
 )
@@ -55,7 +55,7 @@ def mean_intervals(family: Any, state: State, delta: float) -> Intervals:
     An arm without a sample, or of whose family no bets are known, has the whole space of means.
     """
     arms = state.data.counts.size
-    ends = (np.full(arms, each) for each in interval(family))
+    ends = (np.full(arms, each) for each in space(family))
     found = Intervals(*ends)
     bets = own_bets(family, state.tally, state)
     if bets is not None:
@@ -150,7 +150,7 @@ def _compiled() -> Callable[..., None]:
 
 def fill(bets: Any, family: Any, data: Data, level: float, low: Floats, high: Floats) -> None:
     """Both ends for each arm that has samples."""
-    first, last = interval(family)
+    first, last = space(family)
     for arm in range(data.counts.size):
         if data.counts[arm] > 0.0:
             low[arm] = crossing(bets, family, data, arm, level, first)
