@@ -143,8 +143,7 @@ def _with_deviations(family: Bounded, deviations: Floats) -> BoundedSeen:
 verbs.likelihood.register(Bounded)(lambda family: BoundedCoin(family.low, family.high))
 verbs.likelihood.register(BoundedSeen)(lambda family: BoundedCoin(family.low, family.high))
 verbs.arms_alike.register(BoundedSeen)(lambda family: False)
-verbs.interval.register(BoundedSeen)(lambda family: (family.low, family.high))
-verbs.interval.register(BoundedArm)(lambda family: (family.low, family.high))
+verbs.space.register(BoundedSeen)(lambda family: (family.low, family.high))
 verbs.screens.register(BoundedSeen)(lambda family: False)
 
 

@@ -74,6 +74,12 @@ def interval(family: Any) -> tuple[float, float]:
     raise MissingVerb("interval", family)
 
 
+@verb
+def space(family: Any) -> tuple[float, float]:
+    """The means that an arm can have: its interval, unless a divergence is not the family's own."""
+    return interval(family)
+
+
 @verb(inline=True)
 def divergence(family: Any, mu: float, lam: float) -> float:
     """d(mu, lambda); mu may lie on the boundary, as empirical means do (all-zero data)."""

@@ -16,9 +16,9 @@ from stopwise.families.verbs import (
     Quadratic,
     bet,
     ceiling,
-    interval,
     of_arm,
     screens,
+    space,
     variance,
     wide_regret,
 )
@@ -107,7 +107,7 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) 
     _, arm, other, _, margin = what
     if not data.means[other] < data.means[arm] + margin:
         return 0.0  # M <= 1 between the means
-    low, high = interval(family)
+    low, high = space(family)
     left, right = low, high - margin
     first, last = max(data.means[other] - margin, low), min(data.means[arm], right)
     bend = _stiffness(family, data, what, 0.5 * (first + last))

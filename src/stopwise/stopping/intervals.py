@@ -26,9 +26,9 @@ from stopwise.families.verbs import (
     bet,
     divergence,
     divergence_slope,
-    interval,
     of_arm,
     regret,
+    space,
     variance,
     wide_regret,
 )
@@ -55,7 +55,7 @@ def mean_intervals(family: Any, state: State, delta: float) -> Intervals:
     An arm without a sample, or of whose family no bets are known, has the whole space of means.
     """
     arms = state.data.counts.size
-    found = Intervals(*(np.full(arms, each) for each in interval(family)))
+    found = Intervals(*(np.full(arms, each) for each in space(family)))
     bets, level = own_bets(family, state.tally, state), math.log(arms / delta)
     if arms >= MANY and bets is not None:
         _compiled()(bets, family, state.data, level, *found)
@@ -166,7 +166,7 @@ def _by_mixture(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple
 
 def fill(bets: Any, family: Any, data: Data, level: float, low: Floats, high: Floats) -> None:
     """Both ends for each arm that has samples."""
-    first, last = interval(family)
+    first, last = space(family)
     for arm in range(data.counts.size):
         if data.counts[arm] > 0.0:
             low[arm] = crossing(bets, family, data, arm, level, first)

@@ -15,7 +15,7 @@ from stopwise.cells.shape import GAP, Shape
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
-from stopwise.families.verbs import factor, interval, of_arm
+from stopwise.families.verbs import factor, of_arm, space
 from stopwise.problems.verbs import Code
 from stopwise.stopping.bets import BOTH, log_mixed
 from stopwise.stopping.purse import (
@@ -98,7 +98,7 @@ def _mixed_pair(table: Floats, top: float, own: float, purse: Any) -> float:
 
 def _start(purse: Any, family: Any, data: Data, what: Shape) -> float:
     """The meeting point of arms with estimated variances, which may lie outside the interval."""
-    low, high = interval(family)
+    low, high = space(family)
     c = meeting_point(family, data, what.arm, what.other, what.limit)
     edge = 1e-9 * (high - low - what.limit)
     return min(max(c, low + edge), high - what.limit - edge)
