@@ -117,6 +117,7 @@ def t_bet(count: float, ratio: float, gap: float) -> tuple[float, float]:
     log(1 + N/kappa)/2, and z = r sqrt(N (1 - k)/(1 + k r^2)), for which 1 + z^2/N = e^y.
     """
     growth = 1.0 + count * gap * gap  # 1 + N/kappa
+    ratio = min(max(ratio, -1e150), 1e150)  # beyond, nothing changes but that squares overflow
     square, less = ratio * ratio, 1.0 / growth
     shrunken = 1.0 + less * square
     y = math.log1p((1.0 - less) * square / shrunken)
