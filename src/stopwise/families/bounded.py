@@ -144,6 +144,7 @@ verbs.likelihood.register(Bounded)(lambda family: BoundedCoin(family.low, family
 verbs.likelihood.register(BoundedSeen)(lambda family: BoundedCoin(family.low, family.high))
 verbs.arms_alike.register(BoundedSeen)(lambda family: False)
 verbs.space.register(BoundedSeen)(lambda family: (family.low, family.high))
+verbs.space.register(BoundedArm)(lambda family: (family.low, family.high))
 verbs.screens.register(BoundedSeen)(lambda family: False)
 
 

@@ -21,7 +21,7 @@ verbs.interval.register(Geometric)(lambda family: (1.0, math.inf))
 verbs.variance.register(Geometric)(lambda family, mu: mu * (mu - 1.0))
 verbs.variance_slope.register(Geometric)(lambda family, mu: 2.0 * mu - 1.0)
 verbs.natural.register(Geometric)(lambda family, mu: -math.log1p(1.0 / (mu - 1.0)))
-verbs.supports.register(Geometric)(lambda family, value: verbs.is_count(value, 1.0))
+verbs.supports.register(Geometric)(lambda family, value: rounding.is_count(value, 1.0))
 verbs.draw.register(Geometric)(lambda family, mean, rng: 1.0 * rng.geometric(1.0 / mean))
 
 

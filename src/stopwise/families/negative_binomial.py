@@ -32,7 +32,7 @@ class NegativeBinomial(_NegativeBinomial, Family):
 verbs.interval.register(NegativeBinomial)(lambda family: (0.0, math.inf))
 verbs.variance.register(NegativeBinomial)(lambda family, mu: mu * (1.0 + mu / family.successes))
 verbs.natural.register(NegativeBinomial)(lambda family, mu: -math.log1p(family.successes / mu))
-verbs.supports.register(NegativeBinomial)(lambda family, value: verbs.is_count(value))
+verbs.supports.register(NegativeBinomial)(lambda family, value: rounding.is_count(value))
 
 
 @verbs.divergence.register(NegativeBinomial)

@@ -21,7 +21,7 @@ verbs.variance.register(Poisson)(lambda family, mu: mu)
 verbs.variance_slope.register(Poisson)(lambda family, mu: 1.0)
 verbs.natural.register(Poisson)(lambda family, mu: math.log(mu))
 verbs.convex.register(Poisson)(lambda family: True)
-verbs.supports.register(Poisson)(lambda family, value: verbs.is_count(value))
+verbs.supports.register(Poisson)(lambda family, value: rounding.is_count(value))
 verbs.draw.register(Poisson)(lambda family, mean, rng: 1.0 * rng.poisson(mean))
 
 

@@ -1,4 +1,4 @@
-"""Common parts of divergences, to full relative accuracy where their terms nearly cancel."""
+"""Numbers: parts of divergences, to full accuracy where their terms nearly cancel; counts."""
 
 from __future__ import annotations
 
@@ -77,3 +77,8 @@ def square_ratio(factor: float, x: float, over: float) -> float:
     if 1e-290 < top < math.inf or x == 0.0:
         return top / over
     return factor / over * x * x
+
+
+def is_count(value: float, least: float = 0.0) -> bool:
+    """Whether an observation is a whole number of at least ``least``: for ``supports``."""
+    return least <= value < math.inf and value == math.floor(value)

@@ -5,8 +5,7 @@ variance function V: d(mu, lambda) = integral from mu to lambda of (x - mu)/V(x)
 is an immutable value; adding one is one file that registers ``interval``, ``divergence``,
 ``variance``, ``variance_slope``, ``natural`` and ``draw`` (and ``tilt`` if V is concave).
 
-Arms may differ in parameters: ``of_arm`` gives the family of one arm, and every other verb is about
-that.
+Arms may differ in parameters: ``of_arm`` gives the family of one arm, which other verbs are about.
 """
 
 from __future__ import annotations
@@ -164,17 +163,11 @@ def unsupported(family: Any) -> str:
     return ""
 
 
-def is_count(value: float, least: float = 0.0) -> bool:
-    """Whether an observation is a whole number of at least ``least``: for ``supports``."""
-    return least <= value < math.inf and value == math.floor(value)
-
-
 @verb
 def convex(family: Any) -> bool:
     """Whether lambda -> d(mu, lambda) is convex for every mu; true when V is concave.
 
-    Proof: V(lambda)^2 times its second derivative is V(lambda) + V'(lambda)(mu - lambda), the
-    tangent of V at lambda taken at mu, which lies above V(mu) > 0 when V is concave.
+    V(lambda)^2 times its second derivative is V's tangent at lambda, taken at mu: above V(mu) > 0.
     """
     return False
 
