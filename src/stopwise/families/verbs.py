@@ -36,10 +36,7 @@ class OneVariance(Quadratic, listed=False):
 
 
 class Logarithmic(Family, listed=False):
-    """Those with d(mu, lambda) = (1/2) log(1 + (mu - lambda)^2/variance), each arm's variance its own.
-
-    It is not convex, and what it costs to bring two arms together may have two minima.
-    """
+    """Those with d(mu, lambda) = (1/2) log(1 + (mu - lambda)^2/variance): not convex."""
 
     __slots__ = ()
 
