@@ -166,3 +166,73 @@ def test_a_minimum_of_samples_an_arm() -> None:
         session.tell(arm, float(arm == 1))
     assert session.decision.samples == 36
     assert session.evidence > session.threshold + 1
+
+
+# ---------------------------------------------------------------------------------------------
+# arms that are added
+
+
+@pytest.mark.parametrize("question", ["best-arm", {"kind": "best-arm", "goal": "min"}], ids=str)
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_arm_is_added(order: str, question: Any) -> None:
+    """With samples in flight, and some that wait; the level is that of all the room from the start."""
+    spec = {**COINS, "question": question, "arms": ["a", "b"], "room": 4, "order": order}
+    now = 0.0
+    campaign = sw.Campaign.create(spec, "memory:", "roomy", clock=lambda: now)
+    hand = sw.Campaign.open("roomy", campaign._store, clock=lambda: now)
+    tickets, rng = campaign.ask(20), np.random.default_rng(5)
+    for ticket in (*tickets[:9], *tickets[10:15]):
+        campaign.tell(ticket.token, float(rng.random() < 0.5))
+    before = campaign.status()
+    assert before.threshold == pytest.approx(np.log(3 / 0.1))
+    assert campaign.add_arm("c") == 2
+    after = hand.status()
+    assert after.evidence is None, "the new arm has no sample"
+    assert [arm.samples for arm in after.arms[:2]] == [arm.samples for arm in before.arms]
+    assert (after.in_flight, after.waiting) == (before.in_flight, before.waiting)
+    assert (after.in_flight, after.waiting) == (6, 5 if order == "asked" else 0)
+    for ticket in (*tickets[15:], tickets[9]):
+        assert not hand.tell(ticket.token, 1).late
+    while campaign.decision is None:
+        for ticket in hand.ask(3):
+            low, high = (0.1, 0.9) if question == "best-arm" else (0.9, 0.1)
+            campaign.tell(ticket.token, float(rng.random() < (high if ticket.arm == 2 else low)))
+    assert campaign.decision.answer == 2
+    assert campaign.decision.threshold == before.threshold
+    for each in (campaign, hand):
+        assert each.verify().agrees
+        with each.look() as (transaction, seen):
+            assert transaction.state() == seen.session.dump()
+    with pytest.raises(sw.NotPossible, match="nothing to add"):
+        hand.add_arm("d")
+
+
+def test_arms_are_not_added_where_the_guarantee_would_be_lost() -> None:
+    campaign = sw.Campaign.create(COINS, "memory:", "full")
+    with pytest.raises(sw.NotPossible, match=r"room for 3 arms, and 3 of them.*room = "):
+        campaign.add_arm("d")
+    with pytest.raises(sw.BadArgument, match="room: got 5; allowed: nothing"):
+        sw.Campaign.create(
+            {**COINS, "question": "minimum-threshold:threshold=0.5", "room": 5}, "memory:", "no"
+        )
+
+
+@pytest.mark.slow
+def test_arms_that_are_added_because_of_the_data_do_no_harm() -> None:
+    """Equal arms but one: another is added whenever the leader looks good; up to eight of them."""
+    wrong, runs = 0, 150
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        spec = {**COINS, "question": "best-arm", "arms": ["a", "b"], "room": 8}
+        campaign = sw.Campaign.create(spec, "memory:", "greedy")
+        means = [0.5, 0.49]
+        while campaign.decision is None and campaign.status().samples < 400:
+            (ticket,) = campaign.ask()
+            campaign.tell(ticket.token, float(rng.random() < means[ticket.arm]))
+            status = campaign.status()
+            if (status.evidence or 0.0) > 1.0 and len(means) < 8 and campaign.decision is None:
+                means.append(0.5 + 0.01 * len(means))
+                campaign.add_arm(f"arm {len(means)}")
+        best = int(np.argmax(means))
+        wrong += campaign.decision is not None and campaign.decision.answer != best
+    assert wrong <= binom.isf(FALSE_ALARM, runs, 0.1), f"{wrong} of {runs}"

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -276,6 +277,12 @@ def documented() -> dict[str, list[str]]:
     return found
 
 
+def roomy(shell: Shell) -> Any:
+    Path("roomy.toml").write_text(PAGES + "\nroom = 5\n")
+    shell("create", "roomy.toml")
+    return shell("add", "roomy", "D", "--json")
+
+
 def test_every_command_prints_the_documented_keys(pages: Shell) -> None:
     quick = pages
     quick("create", "quick.toml")
@@ -301,6 +308,7 @@ def test_every_command_prints_the_documented_keys(pages: Shell) -> None:
         "unarchive": quick("unarchive", "quick", "--json"),
         "rename": quick("rename", "quick", "slow", "--json"),
         "change": quick("change", "pages", "--budget", "100", "--json"),
+        "add": roomy(quick),
         "pause": quick("pause", "pages", "--json"),
         "resume": quick("resume", "pages", "--json"),
         "import": quick("import", "pages", "past.csv", "--json"),

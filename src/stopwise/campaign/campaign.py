@@ -125,13 +125,13 @@ class Campaign(Lifecycle):
 
     def status(self) -> Status:
         """Where the campaign stands."""
-        seen = self._snapshot()  # which may bring changes of the spec
-        return Status.of(self.name, self.spec, seen, self.now())
+        seen = self._snapshot()
+        return Status.of(self.name, seen.spec, seen, self.now())
 
     def recommend(self) -> Recommendation:
         """What the data favour now; proven only if there is a decision."""
         seen = self._snapshot()
-        return Recommendation.of(self.spec, seen)
+        return Recommendation.of(seen.spec, seen)
 
     def wait(self, timeout: float | None = None, every: float = 1.0) -> Status:
         """The status once it is decided, closed or out of budget, or after ``timeout`` seconds."""
@@ -157,7 +157,7 @@ class Campaign(Lifecycle):
         seen = self._snapshot()
         with self._explaining:  # once for all who ask
             if self._explained is None or self._explained[0] is not seen:
-                self._explained = (seen, Explanation.of(self.name, self.spec, seen, self.now()))
+                self._explained = (seen, Explanation.of(self.name, seen.spec, seen, self.now()))
             return self._explained[1]
 
     def verify(self) -> Verification:

@@ -225,6 +225,10 @@ class RemoteCampaign:
         """A remark for the record."""
         return self._change("note", text=text)
 
+    def add_arm(self, label: str) -> int:
+        """One arm more, and its number: in a campaign whose spec has ``room`` for it."""
+        return int(self.client.call("POST", f"{self._path}/add", {"label": label})["arm"])
+
     def change(self, **wanted: Any) -> bool:
         """Another ``budget`` (None: no limit), ``minimum`` of samples an arm, or ``labels``."""
         return self._change("change", **wanted)

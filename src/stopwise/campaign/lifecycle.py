@@ -104,6 +104,22 @@ class Lifecycle(Work):
             self._require(transaction, session, new.minimum)
             return True
 
+    def add_arm(self, label: str, actor: str | None = None) -> int:
+        """One arm more, and its number: in a campaign whose spec has ``room`` for it."""
+        with self._replica.change() as (transaction, _):
+            self._refuse_if_over(transaction, "add")
+            room, arms = self.spec.table.get("room"), len(self.labels)
+            if room is None or arms >= room:
+                raise NotPossible(
+                    f"campaign {self.name!r} has room for {room or arms} arms, and {arms} of them. The "
+                    "evidence that it asks for was computed before the first sample for so many ways to "
+                    "be wrong; with one more the guarantee would be lost. Say room = ... in a new spec."
+                )
+            new = specs.changed(self.spec, {"arms": [*self.labels, label]})
+            self._add(transaction, "changed", json.dumps({"arms": list(new.labels)}), actor)
+            self._replica.derive(transaction)
+            return arms
+
     def _require(self, transaction: Transaction, session: Session, minimum: int) -> None:
         """With fewer samples an arm than were asked for before, the evidence may be enough already."""
         if session.require(minimum) is not None and self._replica.decision is None:

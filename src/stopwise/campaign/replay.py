@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.campaign import spec as specs
 from stopwise.campaign.events import Event
 from stopwise.campaign.session import Session
+from stopwise.campaign.spec import CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.engine import live
 from stopwise.engine.live import Record
@@ -39,16 +41,23 @@ class Known(NamedTuple):
 
 
 def replay(
-    session: Session, record: Sequence[Event], before: Mapping[str, Known] | None = None
+    session: Session,
+    record: Sequence[Event],
+    before: Mapping[str, Known] | None = None,
+    spec: CampaignSpec | None = None,
 ) -> Replay:
-    """Lead a session through the events that come next; ``before`` has the asks before them."""
+    """Lead a session through the events that come next; ``before`` has the asks before them.
+
+    Arms may be added in a record that begins with the first event, of a campaign with this ``spec``.
+    """
     counted = [event for event in record if not event.late and (event.kind in KINDS or _new(event))]
     known, arms, used = dict(before or {}), np.full(len(counted), -1), 0
     for requires, group in groupby(counted, _new):  # samples; or a new minimum of them
         part = list(group)
         if requires:
-            session.require(_new(part[-1])["minimum"])
-            used += len(part)
+            for event in part:
+                _change(session, event, counted[:used], spec)
+                used += 1
         else:
             done, found = session.replay(_record(part, known))
             arms[used : used + len(part)] = found
@@ -58,10 +67,30 @@ def replay(
     return Replay(counted, used, arms)
 
 
-def _new(event: Event) -> dict[str, Any]:
-    """What an event changes, if that has to do with the decision."""
-    found: dict[str, Any] = json.loads(event.note) if event.kind == "changed" else {}
-    return found if "minimum" in found else {}
+def _new(event: Event) -> bool:
+    """Whether an event changes what has to do with the decision."""
+    return event.kind == "changed" and not {"minimum", "arms"}.isdisjoint(json.loads(event.note))
+
+
+def _change(
+    session: Session, event: Event, before: Sequence[Event], spec: CampaignSpec | None
+) -> None:
+    new: dict[str, Any] = json.loads(event.note)
+    if spec is not None and len(new.get("arms", ())) > session.counts.size:
+        arms, samples = (
+            zip(*_samples(session, before), strict=True) if session.samples else ((), ())
+        )
+        session.grow(specs.changed(spec, {"arms": new["arms"]}).design, arms, samples)
+    if "minimum" in new:
+        session.require(new["minimum"])
+
+
+def _samples(session: Session, events: Sequence[Event]) -> list[tuple[int, float]]:
+    """What has counted, in its order."""
+    told = {event.token: event for event in events if event.kind in ("told", "recorded")}
+    wanted = "asked" if session.order == "asked" else "told"
+    found = [told[e.token] for e in events if e.kind in (wanted, "recorded") and e.token in told]
+    return [(e.arm or 0, e.value or 0.0) for e in found][: session.samples]
 
 
 def _record(events: Sequence[Event], known: dict[str, Known]) -> Record:

@@ -27,6 +27,7 @@ class Snapshot(NamedTuple):
     session: Session
     decision: Decision | None
     in_flight: Ints  # samples of each arm
+    spec: CampaignSpec
     changes: Changes = Changes()
     oldest: float | None = None  # when the sample was asked for which others wait
 
@@ -47,7 +48,7 @@ class Replica:
         self._open: tuple[Transaction, Session] | None = None
         self._lock, self._thread = threading.RLock(), 0  # whoever changes something
         self._snapshot = Snapshot(
-            0, spec.session(), None, np.zeros(len(spec.labels), dtype=np.int64)
+            0, spec.session(), None, np.zeros(len(spec.labels), dtype=np.int64), spec
         )
         self._loading = threading.Lock()
 
@@ -142,20 +143,32 @@ class Replica:
     ) -> Snapshot:
         return Snapshot(
             *(transaction.head.last, session, decision),
-            *(transaction.in_flight(len(self.spec.labels)), changes(transaction.head.changes)),
+            *(transaction.in_flight(len(self.spec.labels)), self.spec),
+            changes(transaction.head.changes),
             _oldest(transaction, session),
         )
 
     def _session(self, transaction: Transaction, known: Session, last: int) -> Session:
         """A session after the last event: as stored, or by replay of what ``known`` does not know."""
-        state, session = transaction.state(), self.base.session()
+        state, session = transaction.state(), self.spec.session()
         if state is not None and session.load(state):
             return session
         if last > transaction.head.last or not session.load(known.dump()):
-            last = 0
+            return self._derived(transaction)
         fresh = transaction.since(last)
-        replay(session, fresh, _asked_before(transaction, fresh, last) if last else None)
+        replay(session, fresh, _asked_before(transaction, fresh, last))
         return session
+
+    def _derived(self, transaction: Transaction) -> Session:
+        session = self.base.session()
+        replay(session, transaction.since(0), spec=self.base)
+        return session
+
+    def derive(self, transaction: Transaction) -> None:
+        """The session for changes anew from the events: an arm was added."""
+        self.session = self._derived(transaction)
+        if self._open is not None:
+            self._open = transaction, self.session
 
 
 def _asked_before(transaction: Transaction, fresh: list[Event], last: int) -> dict[str, Known]:

@@ -27,6 +27,7 @@ WORDS = {
     "budget": "At most so many samples.",
     "costs": "What a sample of each arm costs, for the accounts.",
     "order": "Samples count in the order in which they were asked, or as they are told.",
+    "room": "So many arms at most, with those that are added later; costs a little.",
     "minimum": "No decision before every arm has so many samples.",
 }
 
@@ -49,6 +50,7 @@ def schema() -> dict[str, Any]:
         "costs": {**_list(POSITIVE), "type": ["array", "null"]},
         "order": {"enum": list(ORDERS)},
         "minimum": {"type": "integer", "minimum": 0},
+        "room": {"type": ["integer", "null"], "minimum": 1},
     }
     group = {"arms": _list({"type": "integer", "minimum": 0})}
     part = {"oneOf": [_table(name, each, group) for name, each in problems.items()]}

@@ -16,10 +16,11 @@ from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.values import Strategy
 from stopwise.engine.design import Design, Setting, check_deltas, default_strategy, prepare
 from stopwise.families.verbs import usual_stopping
+from stopwise.problems.verbs import grows, union_bound
 
 KEYS = (
     *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
-    *("order", "minimum"),
+    *("order", "minimum", "room"),
 )
 FORMER = {"threshold": "stopping"}  # what 0.2.0 called it: its campaigns keep their specs
 LONGEST_LABEL = 200
@@ -124,7 +125,7 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     chosen = _strategy(whole["strategy"])
     (delta,) = check_deltas(checks.finite("delta", table["delta"]))
     asked = Setting(problem, family, chosen, spelling.stopping(whole[rule], rule))
-    design = prepare(asked, None, (delta,), HORIZON)
+    design = prepare(asked, None, (_spent(asked, delta, whole),), HORIZON)
     budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
     order = check_order(whole.get("order", "told"))
@@ -144,13 +145,18 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
         for key, value in stored.items()
         if FORMER.get(key, key) in {"stopping", "strategy", "order"} - chosen
     }
-    return make({**kept, **made.given})
+    given = dict(made.given)
+    if "order" not in stored and given.get("order") == "told":  # what no key means
+        del given["order"]
+    return make({**kept, **given})
 
 
 def changed(spec: CampaignSpec, new: Mapping[str, Any]) -> CampaignSpec:
     """The same question with other values of what may change: its hash stays."""
     table = {**spec.table, **new}
     labels = _labels(table["arms"])
+    if len(labels) != len(spec.labels):
+        return make(table)._replace(key=spec.key)
     return spec._replace(
         table=json.loads(dump(table)),
         labels=labels,
@@ -162,6 +168,18 @@ def changed(spec: CampaignSpec, new: Mapping[str, Any]) -> CampaignSpec:
 def difference(old: CampaignSpec, new: CampaignSpec) -> dict[str, Any]:
     """The keys that have other values."""
     return {key: value for key, value in new.table.items() if value != old.table.get(key)}
+
+
+def _spent(asked: Setting, delta: float, table: Mapping[str, Any]) -> float:
+    """delta, or so much of it as these arms may use if there is room for more (docs/thresholds.md)."""
+    if table.get("room") is None:
+        return delta
+    room = checks.whole("room", table["room"], least=asked.problem.arms)
+    if not grows(asked.problem):
+        hint = "Questions about the best arm, and about each arm's side of a limit, may have room."
+        raise BadArgument("room", room, f"nothing, for {asked.problem!r}", hint)
+    more = spelling.problem(table["question"], room, "question")
+    return float(delta * union_bound(asked.problem) / union_bound(more))
 
 
 def _minimum(given: Any) -> int:

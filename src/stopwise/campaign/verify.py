@@ -9,9 +9,10 @@ from typing import Any
 from stopwise.campaign.changes import all_changes, changes
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.replay import Replay, replay
-from stopwise.campaign.session import Crossing, Session
+from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.storage.transaction import Head
+from stopwise.campaign.view import Crossing
 
 SAME_ASKS = (0, 2)  # versions since which asks are chosen by today's rules
 
@@ -57,7 +58,7 @@ class Verification:
     ) -> Verification:
         """Replay the record of a campaign with this spec, as it was created, from nothing."""
         session, version = spec.session(), head.version
-        seen = replay(session, record)
+        seen = replay(session, record, spec=spec)
         claimed = None if head.decision is None else Decision.from_json(head.decision)
         older = tuple(map(int, version.split(".")[:2])) < SAME_ASKS
         problems = [

@@ -111,6 +111,18 @@ def change(
 
 
 @command()
+def add(
+    name: Name,
+    label: Annotated[str, typer.Argument(help="The new arm's label.", show_default=False)],
+    storage: Storage = DEFAULT,
+    as_json: Json = False,
+) -> None:
+    """Add an arm to a campaign whose spec has room for it."""
+    arm = open_campaign(name, storage).add_arm(label)
+    say(f"{name}: arm {arm} is {label}", {"name": name, "arm": arm, "label": label}, as_json)
+
+
+@command()
 def recommend(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> None:
     """Say what the data favour now, and whether that is proven."""
     found = open_campaign(name, storage).recommend()

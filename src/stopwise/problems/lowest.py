@@ -77,6 +77,7 @@ verbs.code_size.register(Lowest)(lambda problem: verbs.code_size(problem.problem
 verbs.several_answers.register(Lowest)(lambda problem: verbs.several_answers(problem.problem))
 verbs.is_model.register(Lowest)(lambda problem, means: verbs.is_model(problem.problem, -means))
 verbs.check.register(Lowest)(lambda problem, family: verbs.check(problem.problem, family))
+verbs.grows.register(Lowest)(lambda problem: verbs.grows(problem.problem))
 verbs.rank.register(Lowest)(lambda problem: verbs.rank(problem.problem))
 verbs.union_bound.register(Lowest)(lambda problem: verbs.union_bound(problem.problem))
 verbs.tie.register(Lowest)(lambda problem, means: verbs.tie(problem.problem, -means))

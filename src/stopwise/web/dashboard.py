@@ -54,7 +54,7 @@ class Dashboard:
 def page(campaign: Campaign) -> dict[str, Any]:
     """Everything that the page shows."""
     with campaign.look() as (transaction, seen):
-        spec = campaign.spec
+        spec = seen.spec
         leases = transaction.leases(LEDGER)
         newest = transaction.newest(0, LEDGER)
     session = seen.session

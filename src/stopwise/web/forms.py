@@ -140,6 +140,18 @@ class Change(Form):
     labels: dict[str, str] = {}
 
 
+class NewArm(Form):
+    """The new arm's label."""
+
+    label: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Added(BaseModel):
+    """The new arm's number."""
+
+    arm: int
+
+
 class Changed(BaseModel):
     """Whether anything had to be changed."""
 

@@ -71,6 +71,14 @@ async def note(request: Request, name: str, form: forms.Note) -> forms.Changed:
     return await _done(request, name, lambda each, who: each.note(form.text, who))
 
 
+@router.post("/add")
+async def add(request: Request, name: str, form: forms.NewArm) -> forms.Added:
+    """One arm more, in a campaign whose spec has room for it."""
+    who = actor(request)
+    found = await store_change(request, name, lambda each: each.add_arm(form.label, who))
+    return forms.Added(arm=found)
+
+
 @router.post("/change")
 async def change(request: Request, name: str, form: forms.Change) -> forms.Changed:
     """Another budget, minimum of samples an arm, or labels: what is not given stays."""

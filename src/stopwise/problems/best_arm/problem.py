@@ -167,6 +167,7 @@ def _check(problem: BestArm, family: Any) -> None:
         )
 
 
+verbs.grows.register(BestArm)(lambda problem: True)
 verbs.rank.register(BestArm)(lambda problem: 2)
 verbs.union_bound.register(BestArm)(lambda problem: problem.arms - 1)
 

@@ -12,7 +12,7 @@ from stopwise.web.tokens import ROLES
 
 OPEN = ("/", "/health", "/ready")  # what anybody may see, and /static/: no data
 # what only admins do with a campaign
-MANAGE = frozenset({"pause", "resume", "close", "archive", "unarchive", "rename", "change"})
+MANAGE = frozenset({"add", "pause", "resume", "close", "archive", "unarchive", "rename", "change"})
 CHALLENGE = {"www-authenticate": "Bearer"}
 AGAIN = {"retry-after": "1"}
 
