@@ -52,7 +52,8 @@ class Intervals(NamedTuple):
 def mean_intervals(family: Any, state: State, delta: float, room: int = 0) -> Intervals:
     """Intervals that hold for all arms and at all times together, with probability 1 - delta.
 
-    ``room``: how many arms there may ever be, if more can be added. An arm without a sample, or of whose family no bets are known, has the whole space of means.
+    ``room``: how many arms there may ever be, if more can be added. An arm without a sample, or of whose
+    family no bets are known, has the whole space of means.
     """
     arms = state.data.counts.size
     found = Intervals(*(np.full(arms, each) for each in space(family)))
