@@ -187,6 +187,21 @@ def test_arms_with_variances_of_their_own_share_the_risk() -> None:
             assert (found.low[arm], found.high[arm]) == (-math.inf, math.inf)
 
 
+def test_room_for_more_arms_is_paid_for() -> None:
+    """An arm that may come later has its share of delta from the start."""
+    state = state_of(sw.Gaussian(), [20, 30], [0.0, 1.0])
+    found = mean_intervals(sw.Gaussian(), state, 0.1, room=10)
+    assert found.high[0] == pytest.approx(ends(sw.Gaussian(), np.zeros(20), 0.01)[1], rel=1e-8)
+    spec = {"question": "best-arm", "arms": ["A", "B"], "family": "gaussian", "delta": 0.1}
+    high = []
+    for more in ({}, {"room": 10}):
+        campaign = Campaign.create({**spec, **more}, "memory:", f"room{len(more)}")
+        for arm in "AB":
+            campaign.record(arm, 0.0)
+        high.append(campaign.status().arms[0].high)
+    assert high[0] < high[1]
+
+
 def test_every_rule_has_the_same_intervals() -> None:
     found = [
         mean_intervals(sw.Poisson(), state_of(sw.Poisson(), [9, 5], [2.0, 3.0], rule), 0.1)

@@ -175,7 +175,8 @@ def _state(changes: Changes, spent: bool) -> str:
 
 
 def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:
-    low, high = mean_intervals(session.family, session.ledger.state, spec.delta)
+    room = int(spec.table.get("room") or 0)
+    low, high = mean_intervals(session.family, session.ledger.state, spec.delta, room)
     return tuple(
         Arm(
             label,

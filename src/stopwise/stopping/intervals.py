@@ -49,14 +49,15 @@ class Intervals(NamedTuple):
     high: Floats
 
 
-def mean_intervals(family: Any, state: State, delta: float) -> Intervals:
+def mean_intervals(family: Any, state: State, delta: float, room: int = 0) -> Intervals:
     """Intervals that hold for all arms and at all times together, with probability 1 - delta.
 
-    An arm without a sample, or of whose family no bets are known, has the whole space of means.
+    ``room``: how many arms there may ever be, if more can be added. An arm without a sample, or of whose
+    family no bets are known, has the whole space of means.
     """
     arms = state.data.counts.size
     found = Intervals(*(np.full(arms, each) for each in space(family)))
-    bets, level = own_bets(family, state.tally, state), math.log(arms / delta)
+    bets, level = own_bets(family, state.tally, state), math.log(max(arms, room) / delta)
     if arms >= MANY and bets is not None:
         _compiled()(bets, family, state.data, level, *found)
     elif isinstance(bets, Stakes):
