@@ -5,8 +5,7 @@ variance function V: d(mu, lambda) = integral from mu to lambda of (x - mu)/V(x)
 is an immutable value; adding one is one file that registers ``interval``, ``divergence``,
 ``variance``, ``variance_slope``, ``natural`` and ``draw`` (and ``tilt`` if V is concave).
 
-Arms may differ in parameters: ``of_arm`` gives the family of one arm, and every other verb is about
-that.
+Arms may differ in parameters: ``of_arm`` gives the family of one, and other verbs are about that.
 """
 
 from __future__ import annotations
@@ -120,10 +119,7 @@ def note(family: Any, record: Any, arm: int, sample: float) -> None:
 
 @verb(inline=True)
 def seen(family: Any, record: Any) -> Any:
-    """The family as the record shows it: where parameters are estimated, with their estimates.
-
-    This is what problems, strategies and stopping rules are asked with. By default nothing is estimated.
-    """
+    """The family as the record shows it: problems, strategies and rules are asked with this."""
     return family
 
 
@@ -295,7 +291,7 @@ def additive(family: Any) -> bool:
 
 @verb
 def one_parameter(family: Any) -> None:
-    """Refuse a family to which what is proven for one-parameter exponential families does not apply."""
+    """Refuse what is no one-parameter exponential family."""
 
 
 @verb
