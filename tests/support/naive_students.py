@@ -48,11 +48,11 @@ def log_wealth(samples: Floats, c: float, side: float) -> float:
     return max(float(logsumexp(bets, b=SHARES)), 0.0)
 
 
-def least_of_pair(one: Floats, other: Floats, margin: float, points: int = 401) -> float:
+def least_of_pair(one: Floats, other: Floats, margin: float, points: int = 801) -> float:
     """The minimum over c of log W+ of one and log W- of the other at c + margin, on a fine grid."""
     left, right = other.mean() - margin, one.mean()
     steps = np.geomspace(1e-6, 0.5, points // 2)
-    grid = left + (right - left) * np.concatenate((steps, 1.0 - steps, [0.5]))
+    grid = left + (right - left) * np.concatenate((steps, 1.0 - steps))
     return min(log_wealth(one, c, 1.0) + log_wealth(other, c + margin, -1.0) for c in grid)
 
 

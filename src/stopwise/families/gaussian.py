@@ -44,7 +44,7 @@ class Gaussian(_Gaussian, OneVariance):
             return GaussianUnknown()  # type: ignore[return-value]
         if isinstance(variance, str):
             raise BadArgument(
-                "variance", variance, 'a number above 0, a list of them, or "unknown"'
+                "variance", variance, 'a finite number above 0, a list of them, or "unknown"'
             )
         if np.ndim(variance) > 0:
             return GaussianArms(variance)  # type: ignore[return-value]

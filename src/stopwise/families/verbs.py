@@ -119,10 +119,7 @@ def note(family: Any, record: Any, arm: int, sample: float) -> None:
 
 @verb(inline=True)
 def seen(family: Any, record: Any) -> Any:
-    """The family as the record shows it: where parameters are estimated, with their estimates.
-
-    This is what problems, strategies and stopping rules are asked with. By default nothing is estimated.
-    """
+    """The family as the record shows it: problems, strategies and rules are asked with this."""
     return family
 
 
@@ -288,7 +285,7 @@ def additive(family: Any) -> bool:
 
 @verb
 def one_parameter(family: Any) -> None:
-    """Refuse a family to which what is proven for one-parameter exponential families does not apply."""
+    """Refuse what is no one-parameter exponential family."""
 
 
 @verb
