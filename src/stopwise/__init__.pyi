@@ -45,6 +45,7 @@ from stopwise.core.values import (
 from stopwise.families.bernoulli import Bernoulli as Bernoulli
 from stopwise.families.binomial import Binomial as Binomial
 from stopwise.families.bounded import Bounded as Bounded
+from stopwise.families.bounded_coin import BoundedCoin as BoundedCoin
 from stopwise.families.exponential import Exponential as Exponential
 from stopwise.families.gamma import Gamma as Gamma
 from stopwise.families.gaussian import Gaussian as Gaussian

@@ -11,7 +11,7 @@ from stopwise.campaign.errors import StorageError
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family
-from stopwise.families.verbs import supports
+from stopwise.families.verbs import supports, unsupported
 
 Found = TypeVar("Found")
 
@@ -32,7 +32,8 @@ def sample_value(family: Family, value: float) -> float:
     if abs(sample) > checks.LARGEST:
         raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")
     if not supports(family, sample):
-        raise BadArgument("value", value, f"a possible sample of {family!r}")
+        allowed = f"a possible sample of {family!r}"
+        raise BadArgument("value", value, allowed, unsupported(family))
     return sample
 
 

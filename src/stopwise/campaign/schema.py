@@ -20,7 +20,7 @@ LABEL = r"^[^\u0000-\u001f\u007f]*[^\s\u0000-\u001f\u007f][^\u0000-\u001f\u007f]
 WORDS = {
     "question": 'What is asked about the arms\' means: {kind = "best-arm", epsilon = 0.01}.',
     "arms": "The arms' labels.",
-    "family": "What one sample looks like.",
+    "family": "What one sample looks like. Latency, revenue, scores: docs/continuous-metrics.md.",
     "delta": "How often the answer may be wrong.",
     "stopping": "When the evidence is enough; what suits the family unless given.",
     "strategy": "Which arm comes next; what suits the question unless given.",

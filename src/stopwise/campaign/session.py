@@ -18,10 +18,8 @@ from stopwise.core.data import ALLOWANCE
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import (
-    CHANGES,
     EVENTS,
     LEAST,
-    POINTS,
     Record,
     open_ledger,
 )
@@ -45,7 +43,7 @@ class Session(View):
         self.design, self.seed = design, seed
         self.order = check_order(order)
         self.ledger = open_ledger(design)
-        self.ledger.marks[LEAST] = minimum
+        self.ledger.marks[live.LEAST] = minimum
         self.queue = Queue()  # empty in the order "told"
         self.decision: Crossing | None = None
         self._rounds = rounds.rounds_of(design)
@@ -98,7 +96,7 @@ class Session(View):
     def require(self, minimum: int) -> Crossing | None:
         """No decision before every arm has so many samples; the decision, if there is one now."""
         if self.decision is None:
-            self.ledger.marks[LEAST] = minimum
+            self.ledger.marks[live.LEAST] = minimum
             self._decide()
         return self.decision
 
@@ -200,7 +198,7 @@ class Session(View):
     def _kept(self, sizes: Ints) -> list[Any]:
         """What is dumped: of the history the part that is in use at these sizes."""
         _, _, curve, changes = self.ledger.history
-        used = curve[: sizes[POINTS]], changes[: sizes[CHANGES]]
+        used = curve[: sizes[live.POINTS]], changes[: sizes[live.CHANGES]]
         return [self.ledger.history.sizes, *self._fixed, *used]
 
     def fits(self, content: bytes) -> bool:

@@ -49,7 +49,8 @@ class CampaignSpec(NamedTuple):
     @property
     def remark(self) -> str:
         """A warning if the stopping rule expects means far from the limits that are asked about."""
-        return self.design.misplaced(self.design.limits) if self.design.limits else ""
+        limits = self.design.limits[: len(self.labels)]
+        return self.design.misplaced(limits) if limits else ""
 
 
 def dump(table: Mapping[str, Any]) -> str:

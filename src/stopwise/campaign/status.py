@@ -144,7 +144,7 @@ class Status:
                 f" (delta = {self.delta:g}{'' if self.proven else ', threshold not proven'})"
             )
         else:
-            found.append("no evidence yet: some arms have no sample")
+            found.append("no evidence yet: some arms lack their first samples")
         if self.decision is not None:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
         return found
@@ -175,7 +175,7 @@ def _state(changes: Changes, spent: bool) -> str:
 
 
 def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:
-    low, high = mean_intervals(spec.design.family, session.ledger.state, spec.delta)
+    low, high = mean_intervals(session.family, session.ledger.state, spec.delta)
     return tuple(
         Arm(
             label,

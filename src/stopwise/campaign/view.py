@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from stopwise.core.data import ALLOWANCE, EVIDENCE
 from stopwise.engine import live
 from stopwise.engine.design import Design
 from stopwise.engine.live import CHANGES, EVENTS, NEVER, POINTS, SEEN, START, Ledger
+from stopwise.families.verbs import seen
 from stopwise.problems.verbs import Answer, decode
 from stopwise.sampling.verbs import pursues
 
@@ -52,6 +53,11 @@ class View:
         return self.ledger.state.data.means
 
     @property
+    def family(self) -> Any:
+        """The family as the samples show it."""
+        return seen(self.design.family, self.ledger.state.record)
+
+    @property
     def in_flight(self) -> Floats:
         """Samples of each arm that were asked for and have not come."""
         return self.ledger.state.taken - self.counts - self._pending.told(self.counts.size)
@@ -83,7 +89,7 @@ class View:
 
     @property
     def started(self) -> bool:
-        """Whether every arm has a sample: before that there is no estimate."""
+        """Whether every arm has its first samples: before that there is no estimate."""
         return bool(self.ledger.marks[START] != NEVER)
 
     @property

@@ -17,12 +17,13 @@ from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.verbs import jitable
 from stopwise.engine.design import Design
 from stopwise.engine.step import begin, observe
+from stopwise.families.verbs import first_samples, seen
 from stopwise.sampling.verbs import aim, catch_up, pick
 from stopwise.stopping.verbs import weigh
 
 ASKED, TOLD, RECORDED, RELEASED = range(4)  # what replay understands
-# marks: asks and tells that count; with which tell every arm had one; tells at the last aim; all asks;
-# and without how many samples of each arm there is no decision
+# marks: asks and tells that count; with which tell all arms had their first samples; tells at the last
+# aim; all asks; and without how many samples of each arm there is no decision
 SENT, SEEN, START, AIMED, ASKS, LEAST = range(6)
 NEVER = 2**62
 # sizes of a history: events so far; points of its curve, and samples between two; changes of pursuit
@@ -78,7 +79,7 @@ def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
     """The next arm; its sample is in flight from now on."""
     problem, family, strategy, _ = setting
     state, marks, history = ledger
-    if marks[START] == NEVER:  # an arm without a sample has no mean: the one with the fewest comes
+    if marks[START] == NEVER:  # arms need their first samples: the one with the fewest comes
         arm = 0
         for k in range(state.taken.size):
             if state.taken[k] < state.taken[arm]:
@@ -86,10 +87,10 @@ def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
         state.pursuit.totals[arm] += 1.0
     else:
         if marks[AIMED] != marks[SEEN]:
-            aim(strategy, problem, family, state, marks[SEEN], rng)
+            aim(strategy, problem, seen(family, state.record), state, marks[SEEN], rng)
             marks[AIMED] = marks[SEEN]
         catch_up(strategy, state)
-        arm = pick(strategy, problem, family, state, marks[SENT], rng)
+        arm = pick(strategy, problem, seen(family, state.record), state, marks[SENT], rng)
     state.taken[arm] += 1.0
     marks[SENT] += 1
     marks[ASKS] += 1
@@ -126,13 +127,13 @@ def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> float:
     history.sizes[EVENTS] += 1
     if marks[START] == NEVER:
         state.data.counts[arm] += 1.0
-        if smallest(state.data.counts) > 0.0:
+        if smallest(state.data.counts) >= first_samples(family):
             marks[START] = marks[SEEN]
         state.data.counts[arm] -= 1.0
     observe(setting, state, marks[SEEN], marks[START], arm, sample)
     if marks[START] == NEVER:
         return -math.inf
-    margin = weigh(rule, problem, family, state, marks[SEEN], -math.inf)
+    margin = weigh(rule, problem, seen(family, state.record), state, marks[SEEN], -math.inf)
     _note_evidence(ledger)
     return margin
 

@@ -1,7 +1,7 @@
 """The distributions of -X: what is smallest becomes largest. Every family has such an image.
 
 d(-mu, -lambda) is the family's own d(mu, lambda), and V(-mu) its own V(mu). This is not the same family
-at negative means (but for families of one variance, which are their own images): -X is not exponential
+at negative means (but for normal ones, which are their own images): -X is not exponential
 if X is.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from stopwise.core.verbs import verb
 from stopwise.families import verbs
-from stopwise.families.verbs import OneVariance
+from stopwise.families.verbs import Logarithmic, OneVariance
 
 
 class Mirror(NamedTuple):
@@ -27,6 +27,7 @@ def mirrored(family: Any) -> Any:
 
 
 mirrored.register(OneVariance)(lambda family: family)
+mirrored.register(Logarithmic)(lambda family: family)
 
 
 @verbs.interval.register(Mirror)
