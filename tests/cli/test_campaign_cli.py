@@ -318,7 +318,9 @@ def test_every_command_prints_the_documented_keys(pages: Shell) -> None:
         name: sorted(keys) for name, keys in documented().items()
     }
     status = ran["status"].table
-    assert list(status["arms"][0]) == ["label", "samples", "mean", "in_flight", "cost"]
+    assert list(status["arms"][0]) == [
+        *("label", "samples", "mean", "in_flight", "cost", "low", "high")
+    ]
     assert list(status["decision"]) == list(sw.Decision._fields)
     assert list(ran["events"].table["events"][0]) == [
         *("number", "kind", "token", "arm", "label", "value", "time", "late", "note", "actor")
