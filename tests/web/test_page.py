@@ -37,7 +37,7 @@ def chromium() -> Iterator[Browser]:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """With campaigns in all states."""
     with Service(f"sqlite:///{tmp_path_factory.mktemp('page')}/store.db") as found:
-        found.create("settled", arms=["tails", "heads"])
+        found.create("settled", arms=["tails", "heads"], order="told")  # the spare is late
         (spare,) = found.campaign("settled", "/ask", {})
         assert found.work("settled", lambda _, arm: float(arm), 200)
         found.campaign("settled", "/tell", {"token": spare["token"], "value": 1.0})  # late
@@ -348,6 +348,47 @@ def test_a_guess_of_the_means_shows_what_it_may_cost(opened: Opener) -> None:
     guess.fill("0.5, 0.5")
     expect(guess).to_have_accessible_description(re.compile("no test ever ends"))
     assert window.violations() == []
+    window.complaints = [each for each in window.complaints if "422" not in each]
+
+
+def test_a_campaign_is_paused_renamed_closed_and_archived(service: Service, opened: Opener) -> None:
+    service.create("errand", arms=["a", "b"], budget=100)
+    service.work("errand", lambda place, arm: float(place % 2 == arm), 4)
+    window = opened()
+    page = window.page
+    window.open("#/campaign/errand")
+    page.locator("summary", has_text="Manage").click()
+    reason = page.get_by_label("Note or reason optional", exact=True)
+    page.get_by_role("button", name="Close without an answer").click()
+    expect(reason).to_have_attribute("aria-invalid", "true")  # to close needs a reason
+    reason.fill("the lab is shut")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.locator(".chip")).to_have_text("paused")
+    expect(page.locator(".hero")).to_contain_text("Paused: the lab is shut.")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(".chip")).to_have_text("running")
+    page.get_by_label("Budget optional", exact=True).fill("500")
+    page.get_by_role("button", name="Set the budget").click()
+    expect(page.locator("[data-stat=samples]")).to_contain_text("of at most 500")
+    page.get_by_label("Name", exact=True).fill("errand of May")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("heading", name="errand of May", level=1)).to_be_visible()
+    page.locator("summary", has_text="Manage").click()
+    page.get_by_label("Note or reason optional", exact=True).fill("not worth it")
+    page.get_by_role("button", name="Close without an answer").click()
+    expect(page.locator(".hero")).to_contain_text("Closed without an answer: not worth it.")
+    assert window.violations() == []
+    window.open("#/")
+    row = page.locator(".glance li", has_text="errand of May")
+    expect(row).to_contain_text("last active")
+    page.get_by_role("button", name=re.compile("^Archive .* over$")).click()
+    expect(row).to_have_count(0)
+    page.get_by_label("Show archived").check()
+    expect(row).to_contain_text("archived")
+    assert window.violations() == []
+    kinds = [event["kind"] for event in service.campaign("errand of May", "/events")]
+    for verb in ("paused", "resumed", "changed", "renamed", "closed", "archived"):
+        assert verb in kinds, kinds
     window.complaints = [each for each in window.complaints if "422" not in each]
 
 

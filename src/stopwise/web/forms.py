@@ -231,6 +231,8 @@ class Brief(BaseModel):
     leading: str | None
     archived: bool
     decision: str | None
+    created: float  # seconds since 1970
+    active: float | None  # when the last event was; None: there is none
 
 
 class Health(BaseModel):

@@ -81,10 +81,13 @@ class Service:
         """Made anew only if the campaign has new events."""
         known = self._briefs.get(name)
         if known is None or known[0] != last:
-            status = self.campaign(name).status()
+            campaign = self.campaign(name)
+            status = campaign.status()
             fields = {key: getattr(status, key) for key in BRIEF}
             decision = None if status.decision is None else status.decision.text
-            known = status.events, forms.Brief(**fields, decision=decision)
+            created, active = campaign.times()
+            brief = forms.Brief(**fields, decision=decision, created=created, active=active)
+            known = status.events, brief
             self._briefs[name] = known
         return known[1]
 

@@ -3,6 +3,7 @@
 import { get, path, Poller, Problem, Stream, token } from "./api.js";
 import { announce, chip, el, percent, plural, put, say } from "./dom.js";
 import { Hero } from "./hero.js";
+import { ManagePanel } from "./manage.js";
 import { OptionsPanel } from "./options.js";
 import {
   card,
@@ -16,8 +17,8 @@ import {
 } from "./panels.js";
 import { RecordPanel } from "./record.js";
 
-export function campaign(main, { name, fail }) {
-  const view = new View(name);
+export function campaign(main, { name, fail, go }) {
+  const view = new View(name, { changed: () => page.kick(), go });
   put(main, view.node);
   const page = new Poller((signal) => view.load(signal), {
     gap: 1000,
@@ -55,7 +56,7 @@ export function campaign(main, { name, fail }) {
 }
 
 class View {
-  constructor(name) {
+  constructor(name, tools) {
     this.name = name;
     this.heading = el("h1", { tabindex: "-1" }, name);
     this.chip = el("span", {});
@@ -74,7 +75,8 @@ class View {
       new PursuitPanel(),
       new LedgerPanel(),
     ];
-    this.panels = [options, evidence, shares, pursued, this.inFlight, ledger, this.record];
+    const manage = new ManagePanel(name, tools);
+    this.panels = [options, evidence, shares, pursued, this.inFlight, ledger, this.record, manage];
     const details = el(
       "details",
       { class: "details" },
@@ -95,6 +97,7 @@ class View {
       this.start,
       options.node,
       el("div", { class: "main-pair" }, evidence.node, this.record.node),
+      manage.node,
       details,
     );
     this.loading = el("p", { class: "loading", role: "status" }, "Loading…");

@@ -90,6 +90,10 @@ export function span(seconds) {
   return `${Math.round(s / 86_400)} days`;
 }
 
+/** A date in the reader's own way. */
+export const day = (seconds) =>
+  new Date(1000 * seconds).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+
 /** How long ago, such as "2 min ago". */
 export const ago = (then, now) => (now - then < 5 ? "just now" : `${span(now - then)} ago`);
 

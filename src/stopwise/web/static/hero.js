@@ -1,6 +1,6 @@
 // Where a campaign stands: the answer, how far the evidence has come, and the numbers that matter.
 
-import { brief, count, el, Meter, NONE, percent, plural, say, tenths } from "./dom.js";
+import { brief, count, el, Meter, NONE, percent, plural, say, span, tenths } from "./dom.js";
 
 export class Hero {
   constructor() {
@@ -101,6 +101,12 @@ function remark(status) {
       ? `${enough} Campaigns like this end with a wrong answer with probability ${brief(delta)} at most.`
       : enough + doubt;
   }
+  if (status.state === "paused" || status.state === "closed") {
+    const why = status.reason ? `: ${status.reason}` : "";
+    return status.state === "paused" ? `Paused${why}.${doubt}` : `Closed without an answer${why}.`;
+  }
+  if (status.waiting)
+    return `${plural(status.waiting, "sample")} ${status.waiting === 1 ? "waits" : "wait"} for one that was asked earlier, ${span(status.oldest ?? 0)} ago.${doubt}`;
   if (status.state === "budget spent")
     return `The budget is spent and the evidence is not enough: there is no decision.${doubt}`;
   return `You may look at any time: looking does not spoil the guarantee.${doubt}`;

@@ -1,11 +1,12 @@
 // All campaigns at a glance.
 
-import { get, Poller } from "./api.js";
+import { get, now, path, Poller, post } from "./api.js";
 import { leads } from "./hero.js";
-import { chip, count, el, Meter, NONE, percent, plural, put, say, tenths } from "./dom.js";
+import { ago, announce, chip, count, day, el, Meter, NONE, percent, plural, put, say, tenths } from "./dom.js";
 
 const MANY = 7; // from so many campaigns on there is a search box
 const SHOWN = 100; // rows before "show more"
+const OVER = ["decided", "closed"];
 
 export function list(main, { fail }) {
   const rows = new Map(); // a row for each name, kept while it is there
@@ -26,6 +27,14 @@ export function list(main, { fail }) {
     search,
   );
   const box = el("ul", { class: "glance" });
+  const old = el("input", { type: "checkbox", id: "show-archived", onchange: () => poller.kick() });
+  const tidy = el("button", { type: "button", class: "plain small", onclick: archiveAll });
+  const archive = el(
+    "div",
+    { class: "actions archive" },
+    el("label", { class: "check" }, old, " Show archived"),
+    tidy,
+  );
   const more = el("button", { type: "button", class: "plain", hidden: true, onclick: showMore }, "Show more");
   const empty = el("div", { class: "empty", hidden: true });
   let known = null;
@@ -38,10 +47,11 @@ export function list(main, { fail }) {
     box,
     more,
     empty,
+    archive,
   );
 
   async function load(signal) {
-    known = await get("campaigns", signal);
+    known = await get(`campaigns${old.checked ? "?archived=true" : ""}`, signal);
     draw();
   }
 
@@ -50,10 +60,29 @@ export function list(main, { fail }) {
     draw();
   }
 
+  /** Out of the list with all that are over; the record stays. */
+  async function archiveAll() {
+    const over = known.filter((each) => OVER.includes(each.state) && !each.archived);
+    tidy.disabled = true;
+    try {
+      for (const each of over) await post(path(each.name, "/archive"), {});
+      announce(`${plural(over.length, "campaign")} archived`);
+    } catch (error) {
+      announce(`Not archived: ${error.message}`);
+      fail(error);
+    } finally {
+      tidy.disabled = false;
+      poller.kick();
+    }
+  }
+
   function draw() {
     if (!known) return;
     const words = search.value.trim().toLowerCase();
     const found = known.filter((each) => matches(each, words));
+    const over = known.filter((each) => OVER.includes(each.state) && !each.archived).length;
+    tidy.hidden = !over;
+    say(tidy, `Archive ${over === 1 ? "the one" : `all ${count(over)}`} that ${over === 1 ? "is" : "are"} over`);
     searching.hidden = known.length < MANY && !words;
     say(summary, words ? `${count(found.length)} of ${plural(known.length, "campaign")}` : tally(known));
     const wanted = found.slice(0, limit).map((each) => {
@@ -80,7 +109,7 @@ const matches = (each, words) =>
 
 function tally(known) {
   if (!known.length) return "None yet";
-  const states = ["running", "decided", "budget spent"];
+  const states = ["running", "paused", "decided", "closed", "budget spent"];
   const counts = states.map((state) => [known.filter((each) => each.state === state).length, state]);
   return counts
     .filter(([n]) => n)
@@ -96,17 +125,20 @@ class Row {
     this.numbers = el("span", {});
     this.share = el("span", { class: "glance-share" });
     this.samples = el("span", { class: "glance-samples" });
+    this.dates = el("p", { class: "hint" });
     const link = el("a", { href: `#/campaign/${encodeURIComponent(name)}` }, name);
     this.node = el(
       "li",
       {},
-      el("div", { class: "glance-what" }, el("h2", {}, link), this.answer),
+      el("div", { class: "glance-what" }, el("h2", {}, link), this.answer, this.dates),
       el("div", { class: "glance-state" }, this.state, this.samples),
       el("div", { class: "glance-evidence" }, el("p", {}, this.numbers, this.share), this.meter.node),
     );
   }
 
   update(each) {
+    const active = each.active === null ? "nothing yet" : `last active ${ago(each.active, now())}`;
+    say(this.dates, `Created ${day(each.created)}, ${active}${each.archived ? ", archived" : ""}`);
     const text = JSON.stringify(each);
     if (text === this.text) return this.node;
     this.text = text;
