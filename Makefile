@@ -21,8 +21,10 @@ programs:
 	@tools/programs.sh
 
 demo: setup
-	$(BIN)/stopwise reproduce figure2 --repetitions 1000 --out out/demo
+	$(BIN)/python examples/headline.py
 	$(BIN)/python examples/first_look.py
+	@echo "Next: docs/first-campaign.md for an experiment of your own, docs/tutorial.md for simulations, and"
+	@echo "$(BIN)/stopwise serve campaigns.db for the page. $(BIN)/stopwise --help lists the commands."
 
 test: programs setup
 	$(BIN)/python -m pytest -n 2

@@ -207,8 +207,9 @@ def simulated(path: Path, count: int, events: int) -> None:
     arms, samples = run.trace.arms, run.trace.samples
     kinds = np.tile([live.ASKED, live.TOLD], rounds)
     waited = np.ones(events, dtype=np.int64)
+    numbers = np.repeat(2 * np.arange(rounds) + 1, 2)
     session = campaign.spec.session()
-    session.replay(live.Record(kinds, np.repeat(arms, 2), np.repeat(samples, 2), waited))
+    session.replay(live.Record(kinds, np.repeat(arms, 2), np.repeat(samples, 2), waited, numbers))
     rows: list[tuple[Any, ...]] = []
     for place, (arm, sample) in enumerate(zip(arms.tolist(), samples.tolist(), strict=True)):
         token = f"{place:022}"

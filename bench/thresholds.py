@@ -101,19 +101,20 @@ def measure(setting: Setting, rule: Any, runs: int, strategy: Any = None) -> Row
 
 
 def costs(runs: int) -> Iterator[str]:
-    """Every rule on every setting: samples, wrong answers, and the ratio to Stylized."""
-    yield "| setting | delta | rule | samples | errors | ratio to Stylized | to Mixture |"
-    yield "|---|--:|---|--:|--:|--:|--:|"
+    """Every rule on every setting: samples +- standard error (ratio to Stylized; wrong answers)."""
+    names = [type(rule).__name__ for rule in rules(SETTINGS[0])]
+    yield f"| setting | delta | {' | '.join(names)} | Wealth/Mixture |"
+    yield "|---|--:|" + "--:|" * (len(names) + 1)
     for setting in SETTINGS:
         rows = [measure(setting, rule, runs) for rule in rules(setting)]
-        unit, mixture = rows[0].mean, rows[2].mean
-        for rule, row in zip(rules(setting), rows, strict=True):
-            late = f" ({row.undecided} undecided)" if row.undecided else ""
-            yield (
-                f"| {setting} | {type(rule).__name__} "
-                f"| {row.mean:,.0f} +- {row.standard_error:,.0f}{late} | {row.errors} of {runs} "
-                f"| {row.mean / unit:.2f} | {row.mean / mixture:.2f} |"
-            )
+        cells = " | ".join(_cost(row, rows[0]) for row in rows)
+        yield f"| {setting} | {cells} | {rows[1].mean / rows[2].mean:.2f} |"
+
+
+def _cost(row: Row, unit: Row) -> str:
+    late = f"; {row.undecided} undecided" if row.undecided else ""
+    ratio = f"{row.mean / unit.mean:.2f}; {row.errors}{late}"
+    return f"{row.mean:,.0f} +- {row.standard_error:,.0f} ({ratio})"
 
 
 # ------------------------------------------------------------------------------------ thresholds

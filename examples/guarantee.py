@@ -22,7 +22,6 @@ SPEC = {
     "family": "gaussian",
     "delta": 0.1,
     "strategy": "uniform",
-    "stopping": "mixture",  # the sharpest of the proven rules
 }
 
 

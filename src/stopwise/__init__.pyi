@@ -5,10 +5,13 @@ from stopwise.campaign.campaign import Campaign as Campaign
 from stopwise.campaign.client import Client as Client, RemoteCampaign as RemoteCampaign
 from stopwise.campaign.errors import (
     BudgetSpent as BudgetSpent,
+    CampaignClosed as CampaignClosed,
     CampaignDecided as CampaignDecided,
     CampaignExists as CampaignExists,
+    CampaignPaused as CampaignPaused,
     Conflict as Conflict,
     NewerSchema as NewerSchema,
+    NotPossible as NotPossible,
     StorageAway as StorageAway,
     StorageDamaged as StorageDamaged,
     StorageError as StorageError,
@@ -42,6 +45,7 @@ from stopwise.core.values import (
 from stopwise.families.bernoulli import Bernoulli as Bernoulli
 from stopwise.families.binomial import Binomial as Binomial
 from stopwise.families.bounded import Bounded as Bounded
+from stopwise.families.bounded_coin import BoundedCoin as BoundedCoin
 from stopwise.families.exponential import Exponential as Exponential
 from stopwise.families.gamma import Gamma as Gamma
 from stopwise.families.gaussian import Gaussian as Gaussian

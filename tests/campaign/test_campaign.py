@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import tempfile
 from collections import Counter
@@ -23,9 +24,20 @@ from hypothesis.stateful import (
 
 import stopwise as sw
 from instances import KINDS, draw_instance
-from stopwise import Campaign, CampaignDecided, Conflict, Event, Receipt, Session
+from stopwise import (
+    Campaign,
+    CampaignClosed,
+    CampaignDecided,
+    CampaignPaused,
+    Conflict,
+    Event,
+    NotPossible,
+    Receipt,
+    Session,
+)
 from stopwise.campaign import rounds
-from stopwise.campaign.replay import replay
+from stopwise.campaign.changes import LIFE, myself
+from stopwise.campaign.replay import Known, replay
 from stopwise.campaign.spec import HORIZON
 from stopwise.campaign.storage.store import Store
 from stopwise.engine import live, worker
@@ -211,10 +223,14 @@ def naive_history(design: Design, record: list[Event]) -> tuple[Any, ...]:
     return list(dict.fromkeys([*thin, points[-1]])), changes, losses
 
 
-def waiting_before(record: list[Event], place: int) -> set[str]:
-    """What is in flight before this event."""
+def waiting_before(record: list[Event], place: int) -> dict[str, Known]:
+    """What was asked before this event, and whether it is in flight."""
     ended = {event.token for event in record[:place] if event.kind != "asked"}
-    return {event.token for event in record[:place]} - ended
+    return {
+        event.token: Known(event.number, event.token not in ended)
+        for event in record[:place]
+        if event.kind == "asked"
+    }
 
 
 @pytest.mark.parametrize(
@@ -373,7 +389,7 @@ def test_verify_finds_every_change_of_the_record() -> None:
 class Life(RuleBasedStateMachine):
     """Two hands on one campaign, and a plain account of what should be on record."""
 
-    address = "memory:"
+    address, order = "memory:", "asked"
     tokens = Bundle("tokens")
     own = Bundle("own")
     values = st.sampled_from([-0.5, 0.0, 0.25, 1.0, 2.5])
@@ -389,17 +405,21 @@ class Life(RuleBasedStateMachine):
         address = self.address.replace("FOLDER", self.folder.name)
         self.store = Store(address)
         spec = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "gaussian", "delta": 0.3}
-        spec["stopping"] = "stylized"  # not proven, but soon crossed
+        spec |= {"stopping": "stylized", "order": self.order}  # not proven, but soon crossed
         made = Campaign.create(spec, self.store, "life", clock=lambda: self.now)
         self.hands = [made, self.another()]
         self.arms: dict[str, int] = {}
         self.deadlines: dict[str, float] = {}  # of what is in flight
         self.receipts: dict[str, Receipt] = {}
         self.released: list[str] = []
-        self.decided = False
+        # in the order in which samples count: each with its value, None while it is in flight
+        self.queue: dict[str, float | None] = {}
+        self.counted: list[str] = []
+        self.decided = self.paused = self.closed = False
+        self.minimum, self.told = 0, list[tuple[str, str]]()  # of lifecycle events: kind, note
 
     def another(self) -> Campaign:
-        return Campaign.open("life", self.store, clock=lambda: self.now)
+        return Campaign.open("life", self.store, clock=lambda: self.now)  # its first name
 
     def teardown(self) -> None:
         if hasattr(self, "store"):
@@ -407,38 +427,78 @@ class Life(RuleBasedStateMachine):
             self.store.close()
             self.folder.cleanup()
 
-    def took(self, receipt: Receipt) -> None:
-        """A new receipt: it is late exactly if there was a decision before."""
-        assert receipt.token not in self.receipts
-        assert receipt.late == self.decided
-        self.receipts[receipt.token] = receipt
-        self.decided = self.decided or receipt.decided
+    def count(self) -> None:
+        """What counts by now, by hand: samples up to the first one that is in flight."""
+        if self.decided or self.closed:
+            return
+        design, self.counted = self.hands[0].spec.design, []
+        session = Session(design, minimum=self.minimum)
+        for token, value in self.queue.items():
+            if value is None or session.decision is not None:
+                break
+            session.record(self.arms[token], value)
+            self.counted.append(token)
+        self.decided = session.decision is not None
+
+    def lose(self, token: str) -> None:
+        del self.deadlines[token]
+        self.released.append(token)
+        if not self.decided and not self.closed:
+            self.queue.pop(token, None)
+        self.count()
+
+    def expire(self) -> None:
+        late = sorted((end, token) for token, end in self.deadlines.items() if end < self.now)
+        for _, token in late:
+            if not self.decided and not self.closed:
+                self.lose(token)
+
+    def took(self, receipt: Receipt, asked: bool = True) -> None:
+        """A new receipt: it is late exactly if there was a decision before, or it was given up."""
+        token, lost = receipt.token, asked and self.order == "asked"
+        assert token not in self.receipts
+        late = self.decided or self.closed or (lost and token not in self.queue)
+        assert receipt.late == late
+        self.receipts[token] = receipt
+        self.deadlines.pop(token, None)
+        if not late:
+            self.queue[token] = receipt.value
+        self.count()
+        assert receipt.decided == self.decided
+        assert receipt.waiting == (not late and token not in self.counted)
 
     @rule(
         target=tokens, hand=st.integers(0, 1), n=st.integers(1, 4), lease=st.sampled_from([5, 50])
     )
     def ask(self, hand: int, n: int, lease: float) -> Any:
+        self.expire()
         if self.decided:
             with pytest.raises(CampaignDecided):
                 self.hands[hand].ask(n)
             return multiple()
+        if self.closed or self.paused:
+            with pytest.raises(CampaignClosed if self.closed else CampaignPaused):
+                self.hands[hand].ask(n)
+            return multiple()
         tickets = self.hands[hand].ask(n, lease=lease)
-        late = sorted((end, token) for token, end in self.deadlines.items() if end < self.now)
-        for _, token in late:
-            del self.deadlines[token]
-            self.released.append(token)
         for ticket in tickets:
             self.arms[ticket.token] = ticket.arm
             self.deadlines[ticket.token] = self.now + lease
+            if self.order == "asked":
+                self.queue[ticket.token] = None
         return multiple(*(ticket.token for ticket in tickets))
+
+    def expire_if_strict(self) -> None:
+        if self.order == "asked":
+            self.expire()
 
     @rule(hand=st.integers(0, 1), token=tokens, value=values)
     def tell(self, hand: int, token: str, value: float) -> None:
         """The first time, again, or after it was given up."""
         known, value = self.receipts.get(token), value + self.apart * self.arms[token]
+        self.expire_if_strict()
         if known is None:
             self.took(self.hands[hand].tell(token, value))
-            self.deadlines.pop(token, None)
         elif known.value == value:
             assert self.hands[hand].tell(token, value) == known
         else:
@@ -448,6 +508,8 @@ class Life(RuleBasedStateMachine):
     @rule(hand=st.integers(0, 1), count=st.integers(1, 4), value=values)
     def tell_the_oldest_together(self, hand: int, count: int, value: float) -> None:
         chosen = [token for token in self.arms if token not in self.receipts][:count]
+        if chosen:
+            self.expire_if_strict()
         with self.hands[hand].together():
             receipts = [
                 self.hands[hand].tell(token, value + self.apart * self.arms[token])
@@ -455,29 +517,31 @@ class Life(RuleBasedStateMachine):
             ]
         for receipt in receipts:
             self.took(receipt)
-            self.deadlines.pop(receipt.token, None)
 
     @rule(target=own, hand=st.integers(0, 1), arm=st.integers(0, 2), value=values)
     def record(self, hand: int, arm: int, value: float) -> str:
+        self.expire_if_strict()
         receipt = self.hands[hand].record(arm, value + self.apart * arm)
         self.arms[receipt.token] = arm
-        self.took(receipt)
+        self.took(receipt, asked=False)
         return receipt.token
 
     @rule(hand=st.integers(0, 1), token=own)
     def record_again(self, hand: int, token: str) -> None:
         known = self.receipts[token]
+        self.expire_if_strict()
         assert self.hands[hand].record(known.arm, known.value, token=token) == known
 
     @rule(hand=st.integers(0, 1), token=tokens)
     def release(self, hand: int, token: str) -> None:
-        was = self.deadlines.pop(token, None) is not None
+        was = token in self.deadlines
         assert self.hands[hand].release(token, "why not") == was
         if was:
-            self.released.append(token)
+            self.lose(token)
 
     @rule(hand=st.integers(0, 1), token=tokens)
     def heartbeat(self, hand: int, token: str) -> None:
+        self.expire_if_strict()
         alive = token in self.deadlines
         assert self.hands[hand].heartbeat(token, lease=20) == alive
         if alive:
@@ -493,6 +557,49 @@ class Life(RuleBasedStateMachine):
             self.hands[hand].tell(token, value)
 
     @rule(hand=st.integers(0, 1))
+    def pause(self, hand: int) -> None:
+        if self.decided or self.closed:
+            with pytest.raises(NotPossible):
+                self.hands[hand].pause()
+            return
+        assert self.hands[hand].pause("lunch") != self.paused
+        self.told += [] if self.paused else [("paused", "lunch")]
+        self.paused = True
+
+    @rule(hand=st.integers(0, 1))
+    def resume(self, hand: int) -> None:
+        if self.decided or self.closed:
+            return
+        assert self.hands[hand].resume() == self.paused
+        self.told += [("resumed", "")] if self.paused else []
+        self.paused = False
+
+    @rule(hand=st.integers(0, 1), number=st.integers(1, 3))
+    def rename(self, hand: int, number: int) -> None:
+        """Both hands go on under whatever name they know."""
+        old = self.another().name
+        if self.hands[hand].rename(f"life {number}"):
+            self.told.append(("renamed", json.dumps({"from": old, "to": f"life {number}"})))
+
+    @rule(hand=st.integers(0, 1), minimum=st.integers(0, 4))
+    def require(self, hand: int, minimum: int) -> None:
+        """More samples of each arm before a decision; or fewer, and that may be one."""
+        if self.decided or self.closed:
+            return
+        if self.hands[hand].change(minimum=minimum):
+            self.told.append(("changed", json.dumps({"minimum": minimum})))
+        self.minimum = minimum
+        self.count()
+
+    @precondition(lambda self: len(self.told) > 6)
+    @rule(hand=st.integers(0, 1))
+    def close(self, hand: int) -> None:
+        if not self.decided:
+            assert self.hands[hand].close("enough") != self.closed
+            self.told += [] if self.closed else [("closed", "enough")]
+            self.closed = True
+
+    @rule(hand=st.integers(0, 1))
     def crash(self, hand: int) -> None:
         self.hands[hand] = self.another()
 
@@ -506,19 +613,25 @@ class Life(RuleBasedStateMachine):
         assert sorted(found) == sorted(self.receipts)
         assert [e.token for e in record if e.kind == "released"] == self.released
         assert sum(e.kind == "decided" for e in record) == self.decided
-        counted = Counter(receipt.arm for receipt in self.receipts.values() if not receipt.late)
+        assert [(e.kind, e.note) for e in record if e.kind in LIFE] == self.told
+        assert all(e.actor == myself() for e in record if e.kind in LIFE)
+        counted = Counter(self.arms[token] for token in self.counted)
         in_flight = Counter(self.arms[token] for token in self.deadlines)
-        session = self.hands[0].spec.session()
+        here = sum(value is not None for value in self.queue.values()) - len(self.counted)
+        session = self.hands[0]._replica.base.session()
         replay(session, record)
         for hand in self.hands:
             status = hand.status()
+            state = "closed" if self.closed else "paused" if self.paused else "running"
+            assert status.state == ("decided" if self.decided else state)
             assert [arm.samples for arm in status.arms] == [counted[k] for k in range(3)]
             assert [arm.in_flight for arm in status.arms] == [in_flight[k] for k in range(3)]
+            assert status.waiting == (0 if self.decided else here)
             with hand.look() as (_, seen):
                 assert seen.session.dump() == session.dump()
             assert (hand.decision is not None) == self.decided
         assert self.hands[0].verify().agrees
-        if not self.decided:
+        if not self.decided and not self.closed:
             assert [int(each) for each in session.in_flight] == [in_flight[k] for k in range(3)]
 
 
@@ -526,8 +639,14 @@ class LifeOnDisk(Life):
     address = "sqlite:///FOLDER/life.db"
 
 
+class LifeAsTold(Life):
+    order = "told"
+
+
 quick = settings(max_examples=60, stateful_step_count=40, deadline=None, derandomize=True)
 TestLifeInMemory = Life.TestCase
 TestLifeInMemory.settings = quick
 TestLifeOnDisk = LifeOnDisk.TestCase
 TestLifeOnDisk.settings = settings(quick, max_examples=30)
+TestLifeAsTold = LifeAsTold.TestCase
+TestLifeAsTold.settings = settings(quick, max_examples=30)

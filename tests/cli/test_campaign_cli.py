@@ -10,11 +10,13 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import stopwise as sw
 from shells import PAGES, Shell
+from stopwise.campaign.changes import myself
 from stopwise.campaign.storage.store import DEFAULT, Store
 from stopwise.cli import campaign as cli
 from stopwise.core.tables import plain
@@ -32,9 +34,9 @@ def decide(shell: Shell) -> None:
 
 def test_create_says_what_it_made(shell: Shell) -> None:
     made = shell("create", "pages.toml")
-    assert made == (0, "pages: 3 arms, delta = 0.05, spec 4f979587c36d0622\n", "")
+    assert made == (0, "pages: 3 arms, delta = 0.05, spec ad2bbd8682c20eb2\n", "")
     again = shell("create", "pages.toml", "--json")
-    assert again.table["key"] == "4f979587c36d0622"
+    assert again.table["key"] == "ad2bbd8682c20eb2"
     assert again.table["spec"]["stopping"] == "wealth"
     assert shell("create", "pages.toml", "--name", "other", "--json").table["name"] == "other"
     assert [each["name"] for each in shell("list", "--json").table["campaigns"]] == [
@@ -55,12 +57,13 @@ def test_ask_and_tell(pages: Shell) -> None:
     rows = [line.split("\t") for line in asked.out.splitlines()]
     assert [row[1:] for row in rows] == [["0", "A"], ["1", "B"], ["2", "C"]]
     told = pages("tell", "pages", rows[1][0], "1")
-    assert told == (0, "event 4: B 1\n", "")
+    waits = "event 4: B 1 (it waits for samples that were asked before it)\n"
+    assert told == (0, waits, "")
     assert pages("tell", "pages", rows[1][0], "1.0") == told
     receipt = pages("tell", "pages", rows[0][0], "0", "--json").table
     assert receipt == {
         **{"number": 5, "token": rows[0][0], "arm": 0, "label": "A", "value": 0.0},
-        **{"late": False, "decided": False},
+        **{"late": False, "decided": False, "waiting": False},
     }
     status = pages("status", "pages", "--json").table
     assert (status["samples"], status["in_flight"], status["state"]) == (2, 1, "running")
@@ -108,7 +111,8 @@ def test_release_and_heartbeat(pages: Shell) -> None:
     beat = pages("heartbeat", "pages", token, "--json")
     assert (beat.code, beat.table) == (1, {"token": token, "extended": False})
     assert pages("events", "pages", "--json").table["events"][1]["note"] == "left"
-    assert pages("tell", "pages", token, "1").code == 0  # it counts all the same
+    late = pages("tell", "pages", token, "1")
+    assert (late.code, "it does not count" in late.out) == (0, True)
 
 
 def test_a_decision_ends_asking_but_is_no_error(quick: Shell) -> None:
@@ -273,9 +277,16 @@ def documented() -> dict[str, list[str]]:
     return found
 
 
+def roomy(shell: Shell) -> Any:
+    Path("roomy.toml").write_text(PAGES + "\nroom = 5\n")
+    shell("create", "roomy.toml")
+    return shell("add", "roomy", "D", "--json")
+
+
 def test_every_command_prints_the_documented_keys(pages: Shell) -> None:
     quick = pages
     quick("create", "quick.toml")
+    Path("past.csv").write_text("arm,value\nA,1\nB,0\n")
     ticket = quick("ask", "quick", "--json")
     token = ticket.table["tickets"][0]["token"]
     ran = {
@@ -291,18 +302,31 @@ def test_every_command_prints_the_documented_keys(pages: Shell) -> None:
         "events": quick("events", "quick", "--json"),
         "export": quick("export", "quick", "x.csv", "--json"),
         "list": quick("list", "--json"),
+        "recommend": quick("recommend", "quick", "--json"),
+        "note": quick("note", "quick", "a remark", "--json"),
+        "archive": quick("archive", "quick", "--json"),
+        "unarchive": quick("unarchive", "quick", "--json"),
+        "rename": quick("rename", "quick", "slow", "--json"),
+        "change": quick("change", "pages", "--budget", "100", "--json"),
+        "add": roomy(quick),
+        "pause": quick("pause", "pages", "--json"),
+        "resume": quick("resume", "pages", "--json"),
+        "import": quick("import", "pages", "past.csv", "--json"),
+        "close": quick("close", "pages", "enough", "--json"),
     }
     assert {name: sorted(each.table) for name, each in ran.items()} == {
         name: sorted(keys) for name, keys in documented().items()
     }
     status = ran["status"].table
-    assert list(status["arms"][0]) == ["label", "samples", "mean", "in_flight", "cost"]
+    assert list(status["arms"][0]) == [
+        *("label", "samples", "mean", "in_flight", "cost", "low", "high")
+    ]
     assert list(status["decision"]) == list(sw.Decision._fields)
     assert list(ran["events"].table["events"][0]) == [
-        *("number", "kind", "token", "arm", "label", "value", "time", "late", "note")
+        *("number", "kind", "token", "arm", "label", "value", "time", "late", "note", "actor")
     ]
     assert list(ran["list"].table["campaigns"][0]) == [
-        *("name", "state", "samples", "evidence", "threshold", "leading")
+        *("name", "state", "samples", "evidence", "threshold", "leading", "archived")
     ]
 
 
@@ -387,6 +411,104 @@ def test_missing_or_unknown_arguments_exit_with_2(pages: Shell, line: str) -> No
     ran = pages(*line.split())
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("Usage: ")
+
+
+# --------------------------------------------------------------------------------------- lifecycle
+
+
+def test_a_campaign_is_paused_resumed_and_closed(pages: Shell) -> None:
+    (ticket,) = pages("ask", "pages", "--json").table["tickets"]
+    assert pages("pause", "pages", "--reason", "lunch") == (0, "pages: paused\n", "")
+    assert pages("pause", "pages").out == "pages: paused already\n"
+    refused = pages("ask", "pages")
+    assert (refused.code, refused.out) == (6, "")
+    assert "is paused (lunch): resume it" in refused.err
+    assert pages("tell", "pages", ticket["token"], "1").code == 0, "what is in flight is told"
+    status = pages("status", "pages", "--json").table
+    assert (status["state"], status["reason"], status["samples"]) == ("paused", "lunch", 1)
+    assert pages("resume", "pages").out == "pages: running\n"
+    assert pages("resume", "pages").out == "pages: not paused\n"
+    (ticket,) = pages("ask", "pages", "--json").table["tickets"]
+    assert pages("close", "pages", "nobody wants it").out == "pages: closed\n"
+    refused = pages("ask", "pages")
+    assert refused.code == 7
+    assert "closed without an answer (nobody wants it)" in refused.err
+    late = pages("tell", "pages", ticket["token"], "1")
+    assert "late: its lease, or the campaign, was over before" in late.out
+    assert "nothing to pause" in pages("pause", "pages").err
+    waited = pages("status", "pages", "--wait", "--json")
+    assert (waited.code, waited.table["state"]) == (1, "closed")
+    record = pages("events", "pages", "--json").table["events"]
+    who = {event["kind"]: event["actor"] for event in record}
+    assert who["paused"] == who["closed"] == myself() != ""
+    assert pages("verify", "pages").code == 0
+
+
+def test_names_notes_and_changes(pages: Shell) -> None:
+    assert pages("note", "pages", "=2+2, said the boss").code == 0
+    assert pages("rename", "pages", "Seiten").out == "pages: renamed to Seiten\n"
+    assert pages("status", "pages", "--json").table["name"] == "Seiten", "the old name leads there"
+    assert "renamed" in [e["kind"] for e in pages("events", "Seiten", "--json").table["events"]]
+    assert pages("create", "pages.toml", "--json").table["name"] == "Seiten"
+    changed = pages("change", "Seiten", "--budget", "9", "--minimum", "2", "--label", "A=old page")
+    assert changed.out == "Seiten: changed\n"
+    status = pages("status", "Seiten", "--json").table
+    assert (status["budget"], status["arms"][0]["label"]) == (9, "old page")
+    assert pages("change", "Seiten", "--budget", "9").out == "Seiten: nothing to change\n"
+    assert pages("change", "Seiten", "--budget", "none").code == 0
+    assert pages("status", "Seiten", "--json").table["budget"] is None
+    for line, words in (
+        ("change Seiten --budget many", "a whole number, or none"),
+        ("change Seiten --label A", "OLD=NEW"),
+        ("change Seiten --label Z=Y", "labels of arms that there are"),
+        ("note Seiten", "Missing argument"),
+    ):
+        ran = pages(*line.split())
+        assert ran.code == 2
+        assert words in ran.err
+    assert pages("archive", "Seiten").code == 0
+    assert pages("list", "--json").table["campaigns"] == []
+    assert len(pages("list", "--archived", "--json").table["campaigns"]) == 1
+    assert pages("ask", "Seiten").code == 6
+    assert pages("unarchive", "Seiten").code == 0
+    assert pages("ask", "Seiten").code == 0
+
+
+def test_recommend_says_what_is_not_proven(shell: Shell) -> None:
+    shell("create", "pages.toml")
+    assert "nothing to recommend yet" in shell("recommend", "pages").out
+    for arm in "ABC":
+        shell("record", "pages", arm, "1" if arm == "B" else "0")
+    found = shell("recommend", "pages").out
+    assert "B is best" in found
+    assert "This is not proven" in found
+    shell("create", "quick.toml")
+    decide(shell)
+    assert shell("recommend", "quick").out.rstrip().endswith("proven")
+
+
+def test_results_of_the_past_are_imported_once(shell: Shell) -> None:
+    shell("create", "quick.toml")
+    Path("past.csv").write_text("page,sold\nA,0\nB,1\nA,0\nB,1\n")
+    line = ("import", "quick", "past.csv", "--arm", "page", "--value", "sold")
+    first = shell(*line)
+    assert first.code == 0
+    assert "4 rows; decided after 2 of them: B is best" in first.out
+    assert shell(*line) == first, "the same again changes nothing"
+    assert len(shell("events", "quick", "--json").table["events"]) == 5
+    Path("past.csv").write_text("page,sold\nA,1\n")
+    assert "row 1: token" in shell(*line).err
+    assert "samples are not corrected" in shell(*line).err
+    for text, words in (
+        ("arm,value\nA,1\n", "page,arm"),
+        ("page,sold\nZ,1\n", "row 1: arm: got 'Z'"),
+        ("page,sold\nA,x\n", "row 1: got 'x'"),
+    ):
+        Path("other.csv").write_text(text)
+        ran = shell("import", "quick", "other.csv", "--arm", "page", "--value", "sold")
+        assert ran.code == 2
+        assert words.split(",")[0] in ran.err, ran.err
+    assert "ends with .csv, .parquet" in shell("import", "quick", "past.txt").err
 
 
 # -------------------------------------------------------------------------------------------- help

@@ -37,7 +37,8 @@ FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite
 # modules in which problems, families, strategies and stopping rules are not named: declarations of
 # verbs, and what the kinds of a room share
 SHARED = {
-    *("families.verbs", "families.checks", "families.mixtures"),
+    *("families.verbs", "families.checks", "families.laws", "families.mirror", "families.mixtures"),
+    "families.students_t",
     *("problems.verbs", "problems.rounds", "problems.limits"),
     *("sampling.verbs", "sampling.tracking"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
@@ -127,7 +128,8 @@ def test_nobody_knows_a_problem_family_strategy_or_rule_by_name(path: Path) -> N
     related = {  # one law is a special case of the other; Sticky's region is the engine's to set
         "families.exponential": {"families.gamma"},
         "families.binomial": {"families.bernoulli"},
-        "families.bounded": {"families.bernoulli"},
+        "families.bounded": {"families.bounded_coin", "families.gaussian"},
+        "families.bounded_coin": {"families.bernoulli"},
         "engine.region": {"sampling.sticky"},
         "studies.paper.figure1": {"sampling.sticky"},
     }

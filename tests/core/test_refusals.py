@@ -199,12 +199,35 @@ NOT_POSITIVE = [
     (None, "a finite number"),
     (True, "a finite number"),
 ]
+UNKNOWN = [(sw.Gaussian, None)]  # what means that nothing is known of it
 
 FAMILIES: list[Row] = [
     *(
         (lambda make=make, bad=bad: make(bad), BadArgument, [f"{name}: got {bad!r}", allowed])
         for make, name in POSITIVE
         for bad, allowed in NOT_POSITIVE
+        if (make, bad) not in UNKNOWN
+    ),
+    (lambda: sw.Gaussian("large"), BadArgument, ["variance: got 'large'", '"unknown"']),
+    (
+        lambda: sw.Gaussian(variance=None).seen([1.0, 0.0]),
+        BadArgument,
+        ["deviations[1]: got 0.0", "above 0"],
+    ),
+    (
+        lambda: sw.oracle(two, [1.0, 0.0], family=sw.Gaussian(variance=None)),
+        NotDefined,
+        ["says nothing about standard deviations", "deviations=[...]"],
+    ),
+    (
+        lambda: sw.run(two, [1.0, 0.0], family=sw.Gaussian(variance=None)),
+        NotDefined,
+        ["says nothing about standard deviations", "deviations=[...]"],
+    ),
+    (
+        lambda: sw.run(two, [1, 0], family=sw.Gaussian(variance=None).seen([1, 2]), deviations=1),
+        BadArgument,
+        ["deviations: got 1", "nothing with"],
     ),
     *(
         (

@@ -9,9 +9,9 @@ import stopwise as sw
 from instances import PAIRS, Setting, draw_instance, pair_id
 from stopwise.families.verbs import divergence, lower, upper
 
-KINDS = {"best_arm", "epsilon_best_arm", "thresholding", "minimum", "epsilon_minimum", "any_low",
-         "any_sign", "any_half_space", "all_half_spaces", "sphere", "product", "cells_of_balls",
-         "cells_of_planes"}  # fmt: skip
+KINDS = {"best_arm", "epsilon_best_arm", "lowest_arm", "thresholding", "minimum", "epsilon_minimum",
+         "any_low", "any_sign", "any_half_space", "all_half_spaces", "sphere", "product",
+         "cells_of_balls", "cells_of_planes"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,28 @@ def test_several_workers_run(
     assert kinds.count("told") == kinds.count("asked") - dead
 
 
+def test_classifiers_have_scores(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    example = runpy.run_path(str(ROOT / "examples" / "classifiers.py"))
+    for label in example["LABELS"]:
+        assert 0.85 <= example["accuracy"](label, 1) <= 1.0
+    campaign = sw.Campaign.create(example["spec"]("bounded"), tmp_path / "x.db", "bounded")
+    assert campaign.status().proven
+
+
+@pytest.mark.slow
+def test_classifiers_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 938 samples when it was written; tickets number the splits, so that no two runs are alike."""
+    pytest.importorskip("sklearn")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import classifiers
+
+    for campaign in classifiers.main(tmp_path, ("bounded",)).values():
+        assert campaign.decision.text == "logistic regression is best, up to 0.01"
+        assert campaign.status().samples <= 1600
+        assert campaign.verify().agrees
+
+
 def test_the_measurements_of_the_guarantee_run(capsys: pytest.CaptureFixture[str]) -> None:
     example = runpy.run_path(str(ROOT / "examples" / "guarantee.py"))
     found = example["main"](8)
@@ -115,7 +137,7 @@ def test_the_formula_of_the_page_is_the_sessions() -> None:
     session = sw.Campaign.create(spec, "memory:", "one").spec.session()
     values = np.random.default_rng(1).normal(0.1, 1, 20)
     for value in values:
-        session.tell(0, float(value), waited=False)
+        session.record(0, float(value))
     x, n = values.sum(), values.size
     assert session.evidence == pytest.approx(x**2 / (2 * n))
     margin = x**2 / (2 * (1 + n)) - np.log(1 + n) / 2 - np.log(1 / 0.1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "tools" / "programs.sh"
-ALL = ("initdb", "chromium", "node", "curl", "jq")
+ALL = ("initdb", "chromium", "nginx", "openssl", "node", "curl", "jq")
 
 
 class Machine:

@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 import stopwise as sw
-from naive_wealth import log_arm
+from naive_wealth import grid, log_arm
 from stopwise import Campaign
 from stopwise.campaign.status import Arm, Status
 from stopwise.core.arrays import Floats, Rng
@@ -187,6 +187,21 @@ def test_arms_with_variances_of_their_own_share_the_risk() -> None:
             assert (found.low[arm], found.high[arm]) == (-math.inf, math.inf)
 
 
+def test_room_for_more_arms_is_paid_for() -> None:
+    """An arm that may come later has its share of delta from the start."""
+    state = state_of(sw.Gaussian(), [20, 30], [0.0, 1.0])
+    found = mean_intervals(sw.Gaussian(), state, 0.1, room=10)
+    assert found.high[0] == pytest.approx(ends(sw.Gaussian(), np.zeros(20), 0.01)[1], rel=1e-8)
+    spec = {"question": "best-arm", "arms": ["A", "B"], "family": "gaussian", "delta": 0.1}
+    high = []
+    for more in ({}, {"room": 10}):
+        campaign = Campaign.create({**spec, **more}, "memory:", f"room{len(more)}")
+        for arm in "AB":
+            campaign.record(arm, 0.0)
+        high.append(campaign.status().arms[0].high)
+    assert high[0] < high[1]
+
+
 def test_every_rule_has_the_same_intervals() -> None:
     found = [
         mean_intervals(sw.Poisson(), state_of(sw.Poisson(), [9, 5], [2.0, 3.0], rule), 0.1)
@@ -336,6 +351,53 @@ def test_a_campaign_shows_them() -> None:
     told = campaign.explain()
     assert told.intervals == {"A": arm.interval, "B": arm.interval}
     assert f"95 % intervals for all arms and times together: A: {arm.interval}" in told.text
+
+
+def seen_ends(family: str, samples: Any, delta: float) -> tuple[float | None, float | None]:
+    """Of a campaign's arm whose family is as its samples show it; another arm shares the risk."""
+    spec = {"question": "best-arm", "arms": ["A", "B"], "family": family, "delta": delta}
+    session = Campaign.create(spec, "memory:", "seen").spec.session()
+    for value in samples:
+        session.record(0, float(value))
+    found = mean_intervals(session.family, session.ledger.state, delta)
+    return float(found.low[0]), float(found.high[0])
+
+
+def test_unknown_variances() -> None:
+    """At both ends sum_q a_q (1 + N/kappa_q)^(-1/2) (1 - q/V)^(-N/2) is 2/delta; units do not matter."""
+    samples = np.random.default_rng(5).normal(3.0, 2.0, 25)
+    n, mean, weights = samples.size, samples.mean(), grid(sw.Gaussian())[1]
+    found = seen_ends("gaussian:variance=unknown", samples, 0.1)
+    for end in found:
+        total = 0.0
+        for kappa, weight in zip(8.0 ** np.arange(-1, 7), weights, strict=True):
+            share = n**2 * (mean - end) ** 2 / (n + kappa) / np.sum((samples - end) ** 2)
+            total += weight * (1 + n / kappa) ** -0.5 * (1 - share) ** (-n / 2)
+        assert total == pytest.approx(20.0, rel=1e-6)
+    assert found[0] < mean < found[1]
+    moved = seen_ends("gaussian:variance=unknown", 1e3 * samples + 5e3, 0.1)
+    assert moved == pytest.approx(tuple(1e3 * end + 5e3 for end in found), rel=1e-7)
+    assert seen_ends("gaussian:variance=unknown", [1.0], 0.1) == (-math.inf, math.inf)
+
+
+def test_bounded_scores() -> None:
+    """Products of bets on the samples themselves make at least as much at both ends, and little more."""
+    samples = np.random.default_rng(6).beta(14.0, 6.0, 60)
+    low, high = seen_ends("bounded", samples, 0.1)
+    assert low < samples.mean() < high
+    assert high - low < 0.2  # the coin's is twice as wide
+    gaps = 0.995 * 0.5 ** np.arange(12)
+    weights = np.maximum(np.arange(12) - 5.0, 1.0) ** -1.5
+    weights /= weights.sum()
+    for end in (low, high):
+        above, below = samples / end, (1.0 - samples) / (1.0 - end)
+        made = sum(
+            w * (np.prod(1 - g + g * above) + np.prod(1 - g + g * below)) / 2
+            for g, w in zip(gaps, weights, strict=True)
+        )
+        assert 20.0 * (1 - 1e-6) <= made < 30.0
+    assert seen_ends("bounded", np.zeros(50), 0.1)[0] == 0.0
+    assert seen_ends("bounded", np.full(50, 0.3), 0.1)[1] < 0.5
 
 
 @pytest.mark.parametrize(

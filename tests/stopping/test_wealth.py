@@ -28,7 +28,7 @@ FAMILIES = (
     (sw.Gaussian(9.0), 120.0, 3.0),
     (sw.Bernoulli(), 0.4, 0.49),
     (sw.Binomial(7), 2.0, 1.2),
-    (sw.Bounded(-1.0, 3.0), 0.5, 1.2),
+    (sw.BoundedCoin(-1.0, 3.0), 0.5, 1.2),
     (sw.Poisson(), 2.0, 1.4),
     (sw.NegativeBinomial(3.0), 2.0, 1.8),
     (sw.Geometric(), 3.0, 2.4),
@@ -393,7 +393,7 @@ def test_one_sample_has_mean_one(setting: Any, side: float) -> None:
 
 def test_bounded_rewards_have_mean_at_most_one() -> None:
     """Uniform, two-point, and nearly constant laws on [-1, 3] with mean 0.5."""
-    family, rng = sw.Bounded(-1.0, 3.0), np.random.default_rng(5)
+    family, rng = sw.BoundedCoin(-1.0, 3.0), np.random.default_rng(5)
     laws = (
         [-1.0 + 3.0 * rng.random() for _ in range(4000)],
         [3.0 if rng.random() < 0.375 else -1.0 for _ in range(4000)],

@@ -20,7 +20,7 @@ from instances import PAIRS, Setting, draw_instance, pair_id
 from naive_wealth import grid, log_arm, log_pair
 from stopwise.cells.shape import BOUND, GAP, SIDE
 from stopwise.core.data import Data
-from stopwise.families.verbs import divergence, interval, of_arm, wide_regret
+from stopwise.families.verbs import divergence, interval, likelihood, of_arm, wide_regret
 from stopwise.problems.rounds import judged
 from stopwise.problems.verbs import answers, cell_count, encode, project, rank, shape
 from stopwise.stopping.verbs import tally
@@ -92,7 +92,7 @@ def test_evidence_of_many_problems(kind: str, setting: Setting) -> None:
 
 def compare(kind: str, setting: Setting, seeds: Any) -> int:
     """How often some evidence was compared."""
-    family, arms, compared = setting.family, 3, 0
+    family, arms, compared = likelihood(setting.family), 3, 0  # Bounded arms: test_bounded.py
     low, high = interval(family)
     for seed in seeds:
         rng = np.random.default_rng(seed)

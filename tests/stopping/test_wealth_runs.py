@@ -40,7 +40,7 @@ FAMILIES = (
     (sw.Gaussian([1.0, 4.0, 0.25]), 0.0, 1.0),
     (sw.Bernoulli(), 0.3, 0.46),
     (sw.Binomial(5), 1.0, 0.9),
-    (sw.Bounded(), 0.5, 0.5),
+    (sw.BoundedCoin(), 0.5, 0.5),
     (sw.Poisson(), 2.0, 1.4),
     (sw.NegativeBinomial(3.0), 2.0, 1.8),
     (sw.Geometric(), 3.0, 2.4),
@@ -274,7 +274,7 @@ def test_skipping_changes_no_stopping_time(setting: Any) -> None:
         (sw.MinimumThreshold(3, center), (0.5, -0.7, -0.6)),
     )
     low = {sw.Geometric: 1.05}.get(type(family), -9.0 if hasattr(family, "variance") else 0.05)
-    high = {sw.Bernoulli: 0.95, sw.Bounded: 0.95, sw.Binomial: 4.5}.get(type(family), 99.0)
+    high = {sw.Bernoulli: 0.95, sw.BoundedCoin: 0.95, sw.Binomial: 4.5}.get(type(family), 99.0)
     for place, (problem, offsets) in enumerate(asked):
         means = [min(max(center + scale * x, low), high) for x in offsets]
         compare_rounds(problem, family, means, 0.1, seed=place)

@@ -11,6 +11,7 @@ import numpy as np
 
 import stopwise as sw
 from naive import Cell
+from stopwise.problems.lowest import Lowest
 
 
 def cells(problem: Any, answer: Any) -> list[Cell]:
@@ -29,6 +30,11 @@ def _bound(arms: int, arm: int, side: float, limit: float) -> Cell:
 def _best_arm(p: sw.BestArm, answer: int) -> list[Cell]:
     eye = np.eye(p.arms)
     return [_plane(eye[j] - eye[answer], p.epsilon) for j in range(p.arms) if j != answer]
+
+
+def _lowest_arm(p: Lowest, answer: int) -> list[Cell]:
+    eye, epsilon = np.eye(p.arms), p.problem.epsilon
+    return [_plane(eye[answer] - eye[j], epsilon) for j in range(p.arms) if j != answer]
 
 
 def _thresholding(p: sw.Thresholding, answer: tuple[int, ...]) -> list[Cell]:
@@ -96,6 +102,7 @@ def _cells(p: sw.Cells, answer: Any) -> list[Cell]:
 
 RULES: dict[type, Any] = {
     sw.BestArm: _best_arm,
+    Lowest: _lowest_arm,
     sw.Thresholding: _thresholding,
     sw.MinimumThreshold: _minimum,
     sw.AnyLowArm: _any_low,

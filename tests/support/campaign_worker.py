@@ -16,10 +16,11 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stopwise import Campaign, Receipt, StorageAway
+from stopwise import BadArgument, Campaign, CampaignExists, CampaignPaused, Receipt, StorageAway
 
 T = TypeVar("T")
 PATIENCE = 120.0
@@ -60,7 +61,14 @@ def rounds(storage: str, name: str, book: str, stop: str, seed: int) -> None:
 
         while not os.path.exists(stop):
             count = lots.choice((1, 1, 2, 3))
-            tickets = patiently(lambda count=count: campaign.ask(count))  # type: ignore[misc]
+            if lots.random() < 0.1:
+                manage(campaign, lots)
+            try:
+                tickets = patiently(lambda count=count: campaign.ask(count))  # type: ignore[misc]
+            except CampaignPaused:
+                patiently(campaign.resume)
+                patiently(campaign.unarchive)
+                continue
             lots.shuffle(tickets)
             for ticket in tickets:
                 value = float(lots.random() < 0.5)
@@ -75,9 +83,45 @@ def rounds(storage: str, name: str, book: str, stop: str, seed: int) -> None:
                 note(patiently(lambda arm=arm, token=token: campaign.record(arm, 1, token)))  # type: ignore[misc]
 
 
+def until_paused(storage: str, name: str, book: str, stop: str, seed: int, done: str) -> None:
+    """Ask and tell until somebody pauses the campaign."""
+    lots, campaign = random.Random(seed), patiently(lambda: Campaign.open(name, storage))
+    with open(book, "xb", buffering=0) as file:
+        try:
+            while True:
+                for ticket in patiently(lambda: campaign.ask(2)):
+                    receipt = campaign.tell(ticket.token, float(lots.random() < 0.5))
+                    file.write(json.dumps(receipt._asdict()).encode() + b"\n")
+        except CampaignPaused:
+            with open(done, "ab") as end:
+                end.write(b".")
+
+
+def manage(campaign: Campaign, lots: random.Random) -> None:
+    """What people do meanwhile."""
+    what: Callable[[], bool] = lots.choice(
+        (
+            lambda: campaign.pause("for a moment"),
+            campaign.resume,
+            campaign.archive,
+            campaign.unarchive,
+            lambda: campaign.note("still here"),
+            lambda: campaign.rename(f"crew {lots.randrange(3)}"),
+            lambda: campaign.change(budget=lots.randrange(10**6, 10**7), minimum=lots.randrange(5)),
+            lambda: campaign.change(labels={campaign.labels[0]: f"a{lots.randrange(100)}"}),
+        )
+    )
+    with suppress(BadArgument, CampaignExists):  # the label has changed; two names at once
+        patiently(what)
+    if lots.random() < 0.5:
+        patiently(campaign.unarchive)
+
+
 def nursery() -> None:
     """Fork a worker for each line; at the end of the input say how they ended."""
-    works: dict[str, Callable[..., None]] = {"create": create, "rounds": rounds}
+    works: dict[str, Callable[..., None]] = {
+        "create": create, "rounds": rounds, "until_paused": until_paused
+    }  # fmt: skip
     pids = []
     for line in sys.stdin:
         task = json.loads(line)
@@ -142,13 +186,13 @@ class Crew:
         self.campaign = Campaign.create(SPEC, storage, "crew")
         self.nursery = Nursery()
 
-    def hire(self) -> tuple[int, Path]:
+    def hire(self, work: str = "rounds", **more: Any) -> tuple[int, Path]:
         """Another worker, and its book."""
         self.started += 1
         book = self.folder / f"book-{self.started}"
         pid = self.nursery.spawn(
-            work="rounds", storage=self.storage, name="crew", book=str(book), stop=str(self.stop),
-            seed=self.started,
+            work=work, storage=self.storage, name="crew", book=str(book), stop=str(self.stop),
+            seed=self.started, **more,
         )  # fmt: skip
         return pid, book
 
@@ -171,7 +215,7 @@ class Crew:
             assert (event.number, event.arm, event.value) == receipt[:1] + receipt[2:4]
         asked = {event.token for event in record if event.kind == "asked"}
         status, told = campaign.status(), asked & set(taken)
-        assert status.samples == len(taken)
+        assert status.samples + status.waiting == len(taken)
         assert status.in_flight == len(asked) - len(told), "a lease ends by a tell or by time only"
         found = campaign.verify()
         assert found.agrees, found

@@ -49,6 +49,7 @@ GAUSSIAN = SETTINGS[:2]
 KINDS: dict[str, list[Setting]] = {
     "best_arm": SETTINGS,
     "epsilon_best_arm": SETTINGS,
+    "lowest_arm": SETTINGS,
     "thresholding": SETTINGS,
     "minimum": SETTINGS,
     "epsilon_minimum": SETTINGS,
@@ -177,6 +178,9 @@ BUILDERS: dict[str, Any] = {
     "best_arm": lambda _s, k, _rng: sw.BestArm(k),
     "epsilon_best_arm": lambda s, k, rng: sw.BestArm(
         k, s.width * float(rng.choice([0.02, 0.1, 0.3]))
+    ),
+    "lowest_arm": lambda s, k, rng: sw.BestArm(
+        k, s.width * float(rng.choice([0.0, 0.1, 0.3])), goal="min"
     ),
     "thresholding": lambda s, k, rng: sw.Thresholding(k, _threshold(s, rng)),
     "minimum": lambda s, k, rng: sw.MinimumThreshold(k, _threshold(s, rng)),

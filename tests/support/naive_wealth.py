@@ -24,7 +24,7 @@ def log_likelihood(family: Any, n: float, total: float, c: float) -> float:
         case sw.Binomial():
             p = c / family.trials
             return _times_log(total, p) + _times_log(n * family.trials - total, 1 - p)
-        case sw.Bounded():  # the coin's, as if a sample were a share of heads
+        case sw.BoundedCoin():  # the coin's, as if a sample were a share of heads
             width = family.high - family.low
             p, heads = (c - family.low) / width, (total - n * family.low) / width
             return _times_log(heads, p) + _times_log(n - heads, 1 - p)
@@ -53,11 +53,11 @@ def moved(family: Any, side: int, c: float, gap: float) -> float:
     """The mean that is bet on."""
     u = side * gap
     match family:
-        case sw.Bernoulli() | sw.Binomial() | sw.Bounded():  # odds times e^u
+        case sw.Bernoulli() | sw.Binomial() | sw.BoundedCoin():  # odds times e^u
             low, high = {sw.Bernoulli: (0, 1)}.get(type(family), (None, None))
             if isinstance(family, sw.Binomial):
                 low, high = 0, family.trials
-            if isinstance(family, sw.Bounded):
+            if isinstance(family, sw.BoundedCoin):
                 low, high = family.low, family.high
             odds = (c - low) / (high - c) * math.exp(u)
             return low + (high - low) * odds / (1 + odds)
@@ -82,8 +82,9 @@ def grid(family: Any) -> tuple[Any, Any]:
         count, largest = 24, 96.0
     ratio = 0.5
     if isinstance(family, sw.Bernoulli | sw.Geometric | sw.Exponential | sw.Gamma):
-        count, ratio = 31, math.sqrt(0.5)
-    weights = np.array([max(q - count // 2 + 1, 1) ** -1.5 for q in range(count)])
+        count, ratio = 33, math.sqrt(0.5)
+    step = 1.0 if ratio == 0.5 else 0.5
+    weights = np.array([max(step * (q - count // 2) + 1, 1) ** -1.5 for q in range(count)])
     return largest * ratio ** np.arange(count), weights / weights.sum()
 
 

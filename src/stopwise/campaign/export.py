@@ -17,7 +17,7 @@ from stopwise.core.optional import load
 # what a spreadsheet takes for a formula, also after apostrophes, and numbers, which it does not
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?")
-COLUMNS = ("number", "kind", "token", "arm", "label", "value", "time", "late", "note")
+COLUMNS = ("number", "kind", "token", "arm", "label", "value", "time", "late", "note", "actor")
 
 
 def rows(record: Sequence[Event], labels: Sequence[str]) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def _parquet(table: list[dict[str, Any]]) -> bytes:
     arrow = load("pyarrow", "export")
     parquet = load("pyarrow.parquet", "export")
     types = {
-        **{name: arrow.string() for name in ("kind", "token", "label", "note")},
+        **{name: arrow.string() for name in ("kind", "token", "label", "note", "actor")},
         **{name: arrow.int64() for name in ("number", "arm")},
         **{name: arrow.float64() for name in ("value", "time")},
         "late": arrow.bool_(),

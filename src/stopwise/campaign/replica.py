@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stopwise.campaign import spec as specs
+from stopwise.campaign.changes import Changes, changes
 from stopwise.campaign.events import Decision, Event
-from stopwise.campaign.replay import replay
+from stopwise.campaign.replay import Known, replay
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.storage.store import Store
@@ -25,6 +27,9 @@ class Snapshot(NamedTuple):
     session: Session
     decision: Decision | None
     in_flight: Ints  # samples of each arm
+    spec: CampaignSpec
+    changes: Changes = Changes()
+    oldest: float | None = None  # when the sample was asked for which others wait
 
 
 class Replica:
@@ -35,13 +40,15 @@ class Replica:
     """
 
     def __init__(self, name: str, store: Store, spec: CampaignSpec) -> None:
-        self.name, self.store, self.spec = name, store, spec
+        self.name, self.store = name, store
+        self.base = self.spec = spec  # as it was created, and with all changes
+        self._changes: str | None = None
         self.session, self._last = spec.session(), 0
         self.decision: Decision | None = None
         self._open: tuple[Transaction, Session] | None = None
         self._lock, self._thread = threading.RLock(), 0  # whoever changes something
         self._snapshot = Snapshot(
-            0, spec.session(), None, np.zeros(len(spec.labels), dtype=np.int64)
+            0, spec.session(), None, np.zeros(len(spec.labels), dtype=np.int64), spec
         )
         self._loading = threading.Lock()
 
@@ -73,7 +80,7 @@ class Replica:
                     yield transaction, self.session
                     self._save(transaction)
             except BaseException:  # the session may know what was not stored
-                self.session, self._last = self.spec.session(), 0
+                self.session, self._last = self.base.session(), 0
                 self.decision = before
                 raise
 
@@ -94,6 +101,12 @@ class Replica:
         with self.store.look(self.name) as transaction:
             yield transaction
 
+    def update(self, text: str | None) -> None:
+        """The spec with these changes."""
+        if text != self._changes:
+            self.spec = specs.changed(self.base, dict(changes(text).spec))
+            self._changes = text
+
     def _inside(self) -> bool:
         """Whether this thread is in a block of ``together``."""
         return self._open is not None and self._thread == threading.get_ident()
@@ -107,6 +120,7 @@ class Replica:
     def _catch_up(self, transaction: Transaction) -> None:
         """The session for changes, after the last event."""
         head = transaction.head
+        self.update(head.changes)
         self.decision = self.decision or _decision(head)
         if self._last != head.last:
             self.session = self._session(transaction, self.session, self._last)
@@ -114,15 +128,25 @@ class Replica:
 
     def _seen(self, transaction: Transaction) -> Snapshot:
         """The last snapshot, unless there are newer events."""
-        arms, head = len(self.spec.labels), transaction.head
+        head = transaction.head
         if self._inside():
-            return Snapshot(head.last, self.session, self.decision, transaction.in_flight(arms))
+            return self._made(transaction, self.session, self.decision)
+        self.update(head.changes)
         with self._loading:  # by one thread for all
             if self._snapshot.last != head.last:
                 session = self._session(transaction, self._snapshot.session, self._snapshot.last)
-                in_flight = transaction.in_flight(arms)
-                self._snapshot = Snapshot(head.last, session, _decision(head), in_flight)
+                self._snapshot = self._made(transaction, session, _decision(head))
             return self._snapshot
+
+    def _made(
+        self, transaction: Transaction, session: Session, decision: Decision | None
+    ) -> Snapshot:
+        return Snapshot(
+            *(transaction.head.last, session, decision),
+            *(transaction.in_flight(len(self.spec.labels)), self.spec),
+            changes(transaction.head.changes),
+            _oldest(transaction, session),
+        )
 
     def _session(self, transaction: Transaction, known: Session, last: int) -> Session:
         """A session after the last event: as stored, or by replay of what ``known`` does not know."""
@@ -130,22 +154,42 @@ class Replica:
         if state is not None and session.load(state):
             return session
         if last > transaction.head.last or not session.load(known.dump()):
-            last = 0
+            return self._derived(transaction)
         fresh = transaction.since(last)
-        replay(session, fresh, _waiting(transaction, fresh, last) if last else ())
+        replay(session, fresh, _asked_before(transaction, fresh, last))
         return session
 
+    def _derived(self, transaction: Transaction) -> Session:
+        session = self.base.session()
+        replay(session, transaction.since(0), spec=self.base)
+        return session
 
-def _waiting(transaction: Transaction, fresh: list[Event], last: int) -> list[str]:
-    """Which of the tokens that were told after event ``last`` had not been released before it."""
-    tokens = [event.token for event in fresh if event.kind == "told"]
+    def derive(self, transaction: Transaction) -> None:
+        """The session for changes anew from the events: an arm was added."""
+        self.session = self._derived(transaction)
+        if self._open is not None:
+            self._open = transaction, self.session
+
+
+def _asked_before(transaction: Transaction, fresh: list[Event], last: int) -> dict[str, Known]:
+    """The asks up to event ``last`` of the tokens that occur after it."""
+    tokens = [event.token for event in fresh if event.kind in ("told", "released")]
     transaction.read_about(tokens)
-    released = [transaction.about(token).events.get("released") for token in tokens]
-    return [
-        token
-        for token, event in zip(tokens, released, strict=True)
-        if event is None or event.number > last
-    ]
+    found = {}
+    for token in tokens:
+        events = transaction.about(token).events
+        asked, released = events.get("asked"), events.get("released")
+        if asked is not None and asked.number <= last:
+            found[token] = Known(asked.number, released is None or released.number > last)
+    return found
+
+
+def _oldest(transaction: Transaction, session: Session) -> float | None:
+    """When the sample was asked that others wait for; None if none waits."""
+    if not session.waiting or session.queue.first is None:
+        return None
+    (event,) = transaction.since(session.queue.first - 1, 1)
+    return event.time
 
 
 def _decision(head: Head) -> Decision | None:

@@ -53,7 +53,7 @@ class Rounds:
         """Compiled from now on."""
         if self.replay is live.replay:
             whole = np.zeros(0, dtype=np.int64)
-            record = Record(whole, whole, np.zeros(0), whole)
+            record = Record(whole, whole, np.zeros(0), whole, whole)
             arguments = (design.setting, design.levels[0], open_ledger(design), record)
             self.take = _compiled(live.take, design, arguments)
             self.replay = _compiled(live.replay, design, (*arguments, whole, generator(0)))

@@ -11,18 +11,19 @@ from stopwise.campaign.errors import StorageError
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family
-from stopwise.families.verbs import supports
+from stopwise.families.verbs import supports, unsupported
 
 Found = TypeVar("Found")
 
 
 class Sample(NamedTuple):
-    """What was told under a token; ``waiting``: it was in flight."""
+    """What was told under a token; ``waiting``: it was in flight, since the ask of this number."""
 
     token: str
     arm: int
     value: float
     waiting: bool
+    number: int
 
 
 def sample_value(family: Family, value: float) -> float:
@@ -31,7 +32,8 @@ def sample_value(family: Family, value: float) -> float:
     if abs(sample) > checks.LARGEST:
         raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")
     if not supports(family, sample):
-        raise BadArgument("value", value, f"a possible sample of {family!r}")
+        allowed = f"a possible sample of {family!r}"
+        raise BadArgument("value", value, allowed, unsupported(family))
     return sample
 
 

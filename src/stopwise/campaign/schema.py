@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from stopwise.campaign.order import ORDERS
 from stopwise.campaign.spec import KEYS, LONGEST_LABEL, MOST_ARMS
 from stopwise.core import registry, spelling
 from stopwise.core.options import BY_TYPE, POSITIVE, Option
@@ -19,12 +20,15 @@ LABEL = r"^[^\u0000-\u001f\u007f]*[^\s\u0000-\u001f\u007f][^\u0000-\u001f\u007f]
 WORDS = {
     "question": 'What is asked about the arms\' means: {kind = "best-arm", epsilon = 0.01}.',
     "arms": "The arms' labels.",
-    "family": "What one sample looks like.",
+    "family": "What one sample looks like. Latency, revenue, scores: docs/continuous-metrics.md.",
     "delta": "How often the answer may be wrong.",
     "stopping": "When the evidence is enough; what suits the family unless given.",
     "strategy": "Which arm comes next; what suits the question unless given.",
     "budget": "At most so many samples.",
     "costs": "What a sample of each arm costs, for the accounts.",
+    "order": "Samples count in the order in which they were asked, or as they are told.",
+    "room": "So many arms at most, with those that are added later; costs a little.",
+    "minimum": "No decision before every arm has so many samples.",
 }
 
 
@@ -44,6 +48,9 @@ def schema() -> dict[str, Any]:
         "strategy": _choice(runnable),
         "budget": {"type": ["integer", "null"], "minimum": 1},
         "costs": {**_list(POSITIVE), "type": ["array", "null"]},
+        "order": {"enum": list(ORDERS)},
+        "minimum": {"type": "integer", "minimum": 0},
+        "room": {"type": ["integer", "null"], "minimum": 1},
     }
     group = {"arms": _list({"type": "integer", "minimum": 0})}
     part = {"oneOf": [_table(name, each, group) for name, each in problems.items()]}

@@ -1,196 +1,161 @@
-"""A campaign's state, without files or clocks: the engine's rounds, in whatever order samples come."""
+"""A campaign's state, without files or clocks: the engine's rounds, as samples are asked and come."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from stopwise import __version__
 from stopwise.campaign import rounds
-from stopwise.core.arrays import Floats, Ints
-from stopwise.core.data import ALLOWANCE, EVIDENCE
+from stopwise.campaign.order import Feed, Queue, check_order
+from stopwise.campaign.view import Crossing, View
+from stopwise.core.arrays import Ints
+from stopwise.core.data import ALLOWANCE
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
-from stopwise.engine.live import CHANGES, NEVER, POINTS, SEEN, START, Record, open_ledger
-from stopwise.problems.verbs import Answer, decode
-from stopwise.sampling.verbs import pursues
+from stopwise.engine.live import (
+    EVENTS,
+    LEAST,
+    Record,
+    open_ledger,
+)
+from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 4".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 5".encode()).digest()[:8]
 
 
-class Crossing(NamedTuple):
-    """The evidence crossed the level with this sample."""
-
-    answer: Answer
-    evidence: float
-    threshold: float
-    samples: int
-
-
-class Change(NamedTuple):
-    """From this event on, after so many samples, this answer was pursued."""
-
-    event: int
-    samples: int
-    answer: Answer
-
-
-class Session:
+class Session(View):
     """Ask for arms, tell samples; ``decision`` is there once the evidence has crossed.
 
     A strategy that uses randomness gets for each ask a generator of its own, made from the ``seed`` and
-    the ask's number: a replay chooses the same arms.
+    the ask's number: a replay chooses the same arms. In the ``order`` "told" samples count as they come;
+    in the order "asked" one waits for those that were asked before it.
     """
 
-    def __init__(self, design: Design, seed: int = 0) -> None:
+    def __init__(
+        self, design: Design, seed: int = 0, order: str = "told", minimum: int = 0
+    ) -> None:
         self.design, self.seed = design, seed
+        self.order = check_order(order)
         self.ledger = open_ledger(design)
+        self.ledger.marks[live.LEAST] = minimum
+        self.queue = Queue()  # empty in the order "told"
         self.decision: Crossing | None = None
         self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(seed)
         self._fixed = [*_arrays(self.ledger[:2]), self.ledger.history.arms]
 
-    @property
-    def counts(self) -> Floats:
-        """Samples of each arm."""
-        return self.ledger.state.data.counts
-
-    @property
-    def means(self) -> Floats:
-        """Their means; 0 where there is no sample."""
-        return self.ledger.state.data.means
-
-    @property
-    def in_flight(self) -> Floats:
-        """Samples of each arm that were asked for and have not come."""
-        return self.ledger.state.taken - self.counts
-
-    @property
-    def sent(self) -> int:
-        """Samples that were taken or are in flight."""
-        return int(self.ledger.marks[live.SENT])
-
-    @property
-    def samples(self) -> int:
-        """How many were told."""
-        return int(self.ledger.marks[SEEN])
-
-    @property
-    def started(self) -> bool:
-        """Whether every arm has a sample: before that there is no estimate."""
-        return bool(self.ledger.marks[START] != NEVER)
-
-    @property
-    def evidence(self) -> float:
-        """The most evidence for any answer."""
-        return float(self.ledger.state.scale[EVIDENCE])
-
-    @property
-    def threshold(self) -> float:
-        """What the evidence must reach."""
-        return float(self.design.levels[0] + self.ledger.state.scale[ALLOWANCE])
-
-    @property
-    def leading(self) -> Answer | None:
-        """The answer with the most evidence."""
-        return decode(self.design.problem, self.ledger.state.answer) if self.started else None
-
-    @property
-    def pursued(self) -> Answer | None:
-        """The answer that the strategy pursues (as of the last ask after every arm had a sample)."""
-        if not self.started or not pursues(self.design.strategy):
-            return None
-        return decode(self.design.problem, self.ledger.state.pursuit.code)
-
-    @property
-    def curve(self) -> tuple[Ints, Floats, Floats]:
-        """Samples, evidence and threshold since every arm had a sample, thinned out; and now."""
-        history = self.ledger.history
-        rows = history.curve[: history.sizes[POINTS]]
-        if self.started and (not len(rows) or rows[-1, 0] != self.samples):
-            rows = np.vstack([rows, [self.samples, *self.ledger.state.scale]])
-        return rows[:, 0].astype(np.int64), rows[:, 1], rows[:, 2] + self.design.levels[0]
-
-    @property
-    def changes(self) -> list[Change]:
-        """When another answer was pursued, as asks alone move it: the last times."""
-        if not pursues(self.design.strategy):
-            return []
-        rows, problem = self.ledger.history.changes, self.design.problem
-        shown = range(max(0, self.change_count - len(rows)), self.change_count)
-        return [
-            Change(int(row[0]), int(row[1]), decode(problem, row[2:]))
-            for row in (rows[place % len(rows)] for place in shown)
-        ]
-
-    @property
-    def change_count(self) -> int:
-        """How often that was."""
-        return int(self.ledger.history.sizes[CHANGES])
-
-    @property
-    def losses(self) -> Ints:
-        """A row for each arm: asks that came to nothing so far, and all asks, up to the decision."""
-        asked, unasked = self.ledger.history.arms.T
-        return np.column_stack([asked + unasked - self.ledger.state.taken, asked]).astype(np.int64)
-
     def ask(self) -> int:
         """The next arm."""
         return self.asks(1)[0]
 
-    def asks(self, count: int) -> list[int]:
-        """The next arms."""
+    def asks(self, count: int, after: int | None = None) -> list[int]:
+        """The next arms; their asks are the events that follow number ``after``."""
         self._rounds.pay_off(self.design, count)
-        whole = np.zeros(count, dtype=np.int64)
-        _, found = self._go(Record(whole + live.ASKED, whole - 1, np.zeros(count), whole))
-        return [int(arm) for arm in found]
+        whole, last = np.zeros(count, dtype=np.int64), self.number if after is None else after
+        numbers = np.arange(last + 1, last + count + 1)
+        record = Record(whole + live.ASKED, whole - 1, np.zeros(count), whole, numbers)
+        arms = [int(arm) for arm in self._go(record)[1]]
+        if self.order == "asked":
+            for number, arm in zip(numbers.tolist(), arms, strict=True):
+                self.queue.ask(number, arm)
+        return arms
 
     def _generator(self) -> np.random.Generator:
         if self._random:
             return generator(self.seed, int(self.ledger.marks[live.ASKS]))
         return self._rng
 
-    def release(self, arm: int) -> None:
-        """A sample that was asked for will not come."""
-        live.give_up(self.ledger, arm)
+    def release(self, arm: int, number: int | None = None) -> Crossing | None:
+        """A sample that was asked for will not come: that of ask ``number``, or the arm's oldest."""
+        self.take(live.RELEASED, [arm], [0.0], [True], None if number is None else [number])
+        return self.decision
 
-    def tell(self, arm: int, sample: float, waited: bool = True) -> Crossing | None:
+    def tell(
+        self, arm: int, sample: float, waited: bool = True, number: int | None = None
+    ) -> Crossing | None:
         """A sample; ``waited``: it was in flight. Returns the decision, once there is one.
 
-        After it samples change nothing.
+        After it samples change nothing. ``number`` is that of its ask; else it is the arm's oldest.
         """
-        self.take(live.TOLD, [arm], [sample], [waited])
+        self.take(live.TOLD, [arm], [sample], [waited], None if number is None else [number])
         return self.decision
 
-    def record(self, arm: int, sample: float) -> Crossing | None:
-        """A sample that nobody asked for."""
-        self.take(live.RECORDED, [arm], [sample], [False])
+    def record(self, arm: int, sample: float, number: int | None = None) -> Crossing | None:
+        """A sample that nobody asked for; its turn comes after all that was asked before."""
+        last = self.number + 1 if number is None else number
+        self.take(live.RECORDED, [arm], [sample], [False], [last])
         return self.decision
+
+    def require(self, minimum: int) -> Crossing | None:
+        """No decision before every arm has so many samples; the decision, if there is one now."""
+        if self.decision is None:
+            self.ledger.marks[live.LEAST] = minimum
+            self._decide()
+        return self.decision
+
+    def grow(self, design: Design, arms: Sequence[int], samples: Sequence[float]) -> None:
+        """More arms, before a decision: these are the samples that counted so far."""
+        old, queue, number = self.ledger, self.queue, self.number
+        self.__init__(design, self.seed, self.order, int(old.marks[LEAST]))  # type: ignore[misc]
+        size = len(old.state.taken)
+        record = Record(
+            np.full(len(arms), live.RECORDED),
+            np.array(arms, dtype=np.int64),
+            np.array(samples, dtype=float),
+            *np.zeros((2, len(arms)), dtype=np.int64),
+        )
+        self._rounds.take(design.setting, math.inf, self.ledger, record)
+        self.queue, state, marks = queue, self.ledger.state, self.ledger.marks
+        state.taken[:size] = old.state.taken  # with those in flight
+        marks[live.SENT], marks[live.ASKS] = old.marks[live.SENT], old.marks[live.ASKS]
+        self.ledger.history.arms[:size] = old.history.arms
+        self.ledger.history.sizes[EVENTS] = number
 
     def take(
-        self, kind: int, arms: Sequence[int], samples: Sequence[float], waited: Sequence[bool]
+        self,
+        kind: int,
+        arms: Sequence[int],
+        samples: Sequence[float],
+        waited: Sequence[bool],
+        numbers: Sequence[int] | None = None,
     ) -> int:
-        """Samples of one kind, in turn; how many count: all, or up to the one that decides."""
+        """Events of one kind, in turn; how many matter: all, or up to the one that decides."""
         if self.decision is not None:
             return 0
+        if numbers is None:
+            numbers = [self.queue.oldest(arm) if self.order == "asked" else 0 for arm in arms]
         record = Record(
             np.full(len(arms), kind),
             np.array(arms, dtype=np.int64),
             np.array(samples, dtype=float),
             np.array(waited, dtype=np.int64),
+            np.array(numbers, dtype=np.int64),
         )
-        used = self._rounds.take(self.design.setting, self.design.levels[0], self.ledger, record)
-        self._decide()
-        return int(used)
+        return self._follow(record, self._take if kind != live.RELEASED else self._go)[0]
 
-    def _crossing(self) -> Crossing:
-        answer = decode(self.design.problem, self.ledger.state.answer)
-        return Crossing(answer, self.evidence, self.threshold, self.samples)
+    def _take(self, record: Record) -> tuple[int, Ints]:
+        used = self._rounds.take(self.design.setting, self.design.levels[0], self.ledger, record)
+        return int(used), record.arms
+
+    def _follow(self, events: Record, go: Callable[[Record], tuple[int, Ints]]) -> tuple[int, Ints]:
+        """Do what these events allow; how many matter, and which arms the asks would have chosen."""
+        size = events.kinds.size
+        feed = self.queue.feed(events) if self.order == "asked" else Feed(events, np.arange(size))
+        used, arms = go(feed.record)
+        found = np.full(size, -1)
+        asked = feed.record.kinds == live.ASKED
+        found[feed.causes[asked]] = arms[asked]
+        self._decide()
+        if self.decision is None:
+            return size, found
+        return int(feed.causes[used - 1]) + 1, found
 
     def replay(self, record: Record) -> tuple[int, Ints]:
         """Go through a record: how much of it was used, and which arms the asks would have chosen."""
@@ -198,9 +163,7 @@ class Session:
             return 0, np.full(record.kinds.size, -1)
         if record.kinds.size > rounds.LONG:
             self._rounds.compile(self.design)
-        used, found = self._go(record)
-        self._decide()
-        return used, found
+        return self._follow(record, self._go)
 
     def _go(self, record: Record) -> tuple[int, Ints]:
         design, size = self.design, record.kinds.size
@@ -220,20 +183,22 @@ class Session:
 
     def _crossed(self) -> bool:
         margin = self.evidence - float(self.ledger.state.scale[ALLOWANCE])
-        return self.started and margin >= float(self.design.levels[0])
+        return self.started and live.decides(self.ledger, margin, float(self.design.levels[0]))
 
     def _decide(self) -> None:
         if self._crossed():
-            self.decision = self._crossing()
+            answer = decode(self.design.problem, self.ledger.state.answer)
+            self.decision = Crossing(answer, self.evidence, self.threshold, self.samples)
 
     def dump(self) -> bytes:
         """Everything the session knows."""
-        return TAG + b"".join([array.tobytes() for array in self._kept(self.ledger.history.sizes)])
+        kept = [array.tobytes() for array in self._kept(self.ledger.history.sizes)]
+        return b"".join([TAG, *kept, self._pending.dump()])
 
     def _kept(self, sizes: Ints) -> list[Any]:
         """What is dumped: of the history the part that is in use at these sizes."""
         _, _, curve, changes = self.ledger.history
-        used = curve[: sizes[POINTS]], changes[: sizes[CHANGES]]
+        used = curve[: sizes[live.POINTS]], changes[: sizes[live.CHANGES]]
         return [self.ledger.history.sizes, *self._fixed, *used]
 
     def fits(self, content: bytes) -> bool:
@@ -241,7 +206,11 @@ class Session:
         sizes = self._sizes(content)
         if content[: len(TAG)] != TAG or sizes is None:
             return False
-        return len(content) == len(TAG) + sum(array.nbytes for array in self._kept(sizes))
+        return Queue().load(content[self._end(sizes) :])
+
+    def _end(self, sizes: Ints) -> int:
+        """Where in what is dumped the queue begins."""
+        return len(TAG) + sum(array.nbytes for array in self._kept(sizes))
 
     def _sizes(self, content: bytes) -> Ints | None:
         own = self.ledger.history.sizes
@@ -258,6 +227,7 @@ class Session:
             part = np.frombuffer(content, array.dtype, array.size, place)
             array[...] = part.reshape(array.shape)
             place += array.nbytes
+        self.queue.load(content[place:])
         self.decision = None
         self._decide()
         return True

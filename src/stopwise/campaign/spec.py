@@ -9,14 +9,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stopwise.campaign.order import ORDERS, check_order
 from stopwise.campaign.session import Session
 from stopwise.core import checks, registry, spelling
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.values import Strategy
 from stopwise.engine.design import Design, Setting, check_deltas, default_strategy, prepare
 from stopwise.families.verbs import usual_stopping
+from stopwise.problems.verbs import grows, union_bound
 
-KEYS = ("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs")
+KEYS = (
+    *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
+    *("order", "minimum", "room"),
+)
 FORMER = {"threshold": "stopping"}  # what 0.2.0 called it: its campaigns keep their specs
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
@@ -33,16 +38,19 @@ class CampaignSpec(NamedTuple):
     delta: float
     budget: int | None
     costs: tuple[float, ...] | None
+    order: str  # in which samples count: "asked"; "told" where the spec does not say
+    minimum: int  # samples of each arm without which there is no decision
     key: str  # the hash by which a spec is known again
 
     def session(self) -> Session:
         """A new session, whose randomness is the campaign's own."""
-        return Session(self.design, int(self.key, 16))
+        return Session(self.design, int(self.key, 16), self.order, self.minimum)
 
     @property
     def remark(self) -> str:
         """A warning if the stopping rule expects means far from the limits that are asked about."""
-        return self.design.misplaced(self.design.limits) if self.design.limits else ""
+        limits = self.design.limits[: len(self.labels)]
+        return self.design.misplaced(limits) if limits else ""
 
 
 def dump(table: Mapping[str, Any]) -> str:
@@ -74,10 +82,12 @@ def new(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
 
 
 def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
-    """A spec from a dict, or from a TOML or JSON file."""
-    if isinstance(given, Mapping):
-        return make(dict(given))
-    path = Path(given)
+    """The spec of a new campaign from a dict, or from a TOML or JSON file."""
+    table = dict(given) if isinstance(given, Mapping) else _file(Path(given))
+    return make({"order": ORDERS[0], **table})._replace(given=table)
+
+
+def _file(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -85,10 +95,10 @@ def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     except (OSError, UnicodeDecodeError) as error:
         raise BadArgument("spec", str(path), f"a text file that can be read ({error})") from None
     if path.suffix == ".json":
-        return make(_parsed(path, json.loads, text, json.JSONDecodeError))
+        return _parsed(path, json.loads, text, json.JSONDecodeError)
     import tomllib
 
-    return make(_parsed(path, tomllib.loads, text, tomllib.TOMLDecodeError))
+    return _parsed(path, tomllib.loads, text, tomllib.TOMLDecodeError)
 
 
 def _parsed(path: Path, parse: Any, text: str, mistake: type[Exception]) -> dict[str, Any]:
@@ -115,12 +125,16 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     chosen = _strategy(whole["strategy"])
     (delta,) = check_deltas(checks.finite("delta", table["delta"]))
     asked = Setting(problem, family, chosen, spelling.stopping(whole[rule], rule))
-    design = prepare(asked, None, (delta,), HORIZON)
+    design = prepare(asked, None, (_spent(asked, delta, whole),), HORIZON)
     budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
+    order = check_order(whole.get("order", "told"))
+    minimum = _minimum(whole.get("minimum", 0))
     text = dump(whole)
     key = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return CampaignSpec(json.loads(text), table, labels, design, delta, budget, costs, key)
+    return CampaignSpec(
+        *(json.loads(text), table, labels, design, delta, budget, costs, order, minimum, key)
+    )
 
 
 def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
@@ -129,9 +143,47 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
     kept = {
         key: value
         for key, value in stored.items()
-        if FORMER.get(key, key) in {"stopping", "strategy"} - chosen
+        if FORMER.get(key, key) in {"stopping", "strategy", "order"} - chosen
     }
-    return make({**kept, **made.given})
+    given = dict(made.given)
+    if "order" not in stored and given.get("order") == "told":  # what no key means
+        del given["order"]
+    return make({**kept, **given})
+
+
+def changed(spec: CampaignSpec, new: Mapping[str, Any]) -> CampaignSpec:
+    """The same question with other values of what may change: its hash stays."""
+    table = {**spec.table, **new}
+    labels = _labels(table["arms"])
+    if len(labels) != len(spec.labels):
+        return make(table)._replace(key=spec.key)
+    return spec._replace(
+        table=json.loads(dump(table)),
+        labels=labels,
+        budget=_budget(table.get("budget"), len(labels)),
+        minimum=_minimum(table.get("minimum", 0)),
+    )
+
+
+def difference(old: CampaignSpec, new: CampaignSpec) -> dict[str, Any]:
+    """The keys that have other values."""
+    return {key: value for key, value in new.table.items() if value != old.table.get(key)}
+
+
+def _spent(asked: Setting, delta: float, table: Mapping[str, Any]) -> float:
+    """delta, or so much of it as these arms may use if there is room for more (docs/thresholds.md)."""
+    if table.get("room") is None:
+        return delta
+    room = checks.whole("room", table["room"], least=asked.problem.arms)
+    if not grows(asked.problem):
+        hint = "Questions about the best arm, and about each arm's side of a limit, may have room."
+        raise BadArgument("room", room, f"nothing, for {asked.problem!r}", hint)
+    more = spelling.problem(table["question"], room, "question")
+    return float(delta * union_bound(asked.problem) / union_bound(more))
+
+
+def _minimum(given: Any) -> int:
+    return checks.whole("minimum", given, least=0)
 
 
 def _check_keys(table: dict[str, Any]) -> None:

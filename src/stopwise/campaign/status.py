@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
@@ -48,7 +49,7 @@ class Status:
     """Where a campaign stands."""
 
     name: str
-    state: str  # "running", "decided" or "budget spent"
+    state: str  # "running", "paused", "decided", "closed" or "budget spent"
     samples: int
     in_flight: int
     evidence: float | None  # None until every arm has a sample
@@ -61,13 +62,17 @@ class Status:
     arms: tuple[Arm, ...]
     decision: Decision | None
     events: int
+    archived: bool = False
+    reason: str = ""  # why it is paused, or was closed
+    waiting: int = 0  # samples that count once one that was asked before them has come
+    oldest: float | None = None  # seconds since that one was asked
 
     @classmethod
-    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot) -> Status:
+    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float) -> Status:
         """From a snapshot."""
         session, decision, in_flight = seen.session, seen.decision, seen.in_flight
         spent = spec.budget is not None and session.sent >= spec.budget and not np.any(in_flight)
-        state = "decided" if decision else "budget spent" if spent else "running"
+        state = "decided" if decision else _state(seen.changes, spent)
         ready = session.started
         return cls(
             name,
@@ -84,6 +89,10 @@ class Status:
             _arms(spec, session, in_flight),
             decision,
             seen.last,
+            seen.changes.archived,
+            "" if decision else seen.changes.reason,
+            session.waiting,
+            None if seen.oldest is None else max(0.0, now - seen.oldest),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,13 +132,19 @@ class Status:
         found = [
             f"{self.name}: {self.state}, {self.samples:,} samples, {self.in_flight:,} in flight"
         ]
+        if self.reason:
+            found[0] += f" ({self.reason})"
+        if self.archived:
+            found[0] += "; archived"
+        if self.waiting:
+            found[0] += f"; {self.waiting:,} wait for an earlier one, asked {ago(self.oldest)}"
         if self.evidence is not None and self.threshold is not None:
             found.append(
                 f"evidence {self.evidence:.3f} of {self.threshold:.3f} for: {self.leading}"
                 f" (delta = {self.delta:g}{'' if self.proven else ', threshold not proven'})"
             )
         else:
-            found.append("no evidence yet: some arms have no sample")
+            found.append("no evidence yet: some arms lack their first samples")
         if self.decision is not None:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
         return found
@@ -152,8 +167,16 @@ class Status:
         return f"<p>{text}</p>{bar}{html_table(*self.table())}"
 
 
+def _state(changes: Changes, spent: bool) -> str:
+    """Of a campaign without a decision."""
+    if changes.closed or changes.paused:
+        return "closed" if changes.closed else "paused"
+    return "budget spent" if spent else "running"
+
+
 def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:
-    low, high = mean_intervals(spec.design.family, session.ledger.state, spec.delta)
+    room = int(spec.table.get("room") or 0)
+    low, high = mean_intervals(session.family, session.ledger.state, spec.delta, room)
     return tuple(
         Arm(
             label,
@@ -176,11 +199,20 @@ def words(spec: CampaignSpec, answer: Answer | None) -> str | None:
     return None if answer is None else in_words(spec.design.problem, answer, spec.labels)
 
 
+def ago(seconds: float | None) -> str:
+    """How long ago, in words."""
+    found = seconds or 0.0
+    for unit, size in (("s", 1.0), ("min", 60.0), ("h", 3600.0)):
+        if found < 100.0 * size:
+            return f"{found / size:.0f} {unit} ago"
+    return f"{found / 86400.0:.0f} days ago"
+
+
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recommendation:
     """What the data favour; ``proven`` once the evidence has crossed."""
 
@@ -189,6 +221,17 @@ class Recommendation:
     evidence: float
     threshold: float
     proven: bool
+
+    def __repr__(self) -> str:
+        if self.text is None:
+            return "nothing to recommend yet: some arms have no sample"
+        enough = f"evidence {self.evidence:.3f} of {self.threshold:.3f}"
+        if self.proven:
+            return f"{self.text} ({enough}): proven"
+        return (
+            f"{self.text}, as far as the data go ({enough}). This is not proven: it may be wrong more "
+            "often than delta, however good it looks."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from stopwise.campaign.changes import all_changes, changes
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.replay import Replay, replay
-from stopwise.campaign.session import Crossing, Session
+from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.storage.transaction import Head
+from stopwise.campaign.view import Crossing
 
 SAME_ASKS = (0, 2)  # versions since which asks are chosen by today's rules
 
@@ -51,13 +54,12 @@ class Verification:
         spec: CampaignSpec,
         record: Sequence[Event],
         state: bytes | None,
-        decision: str | None,
-        version: str,
+        head: Head,
     ) -> Verification:
-        """Replay the record from nothing; ``version`` of stopwise created the campaign."""
-        session = spec.session()
-        seen = replay(session, record)
-        claimed = None if decision is None else Decision.from_json(decision)
+        """Replay the record of a campaign with this spec, as it was created, from nothing."""
+        session, version = spec.session(), head.version
+        seen = replay(session, record, spec=spec)
+        claimed = None if head.decision is None else Decision.from_json(head.decision)
         older = tuple(map(int, version.split(".")[:2])) < SAME_ASKS
         problems = [
             *_numbering(record),
@@ -66,6 +68,8 @@ class Verification:
         ]
         if state is not None and session.fits(state) and state != session.dump():
             problems.append("the stored state is not what the events give")
+        if changes(head.changes) != all_changes(record):
+            problems.append("the stored changes are not what the events give")
         remark = f"asks were not compared: stopwise {version} chose by another rule"
         return cls(
             *(not problems, len(record), session.samples, tuple(problems), claimed),

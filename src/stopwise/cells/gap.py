@@ -4,6 +4,7 @@ On the boundary the model is one number x = lambda_arm. The cost w_i d(mu_i, x) 
 is stationary where w_j/w_i = z(x) = (mu_i - x) V(x+m) / (V(x) (x + m - mu_j)). When log V is
 concave, as it is for every family here, V'(x+m)/V(x+m) <= V'(x)/V(x), so log z falls strictly and
 the stationary point is unique: it is the global minimum, also where d is not convex in lambda.
+Logarithmic divergences are another matter: two_minima.py.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import math
 from typing import Any
 
 from stopwise.cells.bound import arm_cost
+from stopwise.cells.two_minima import cheapest_share
 from stopwise.core.arrays import Floats, assign
 from stopwise.core.data import Curve, Data
-from stopwise.core.verbs import jitable
+from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import (
+    Logarithmic,
     arms_alike,
     divergence_curvature,
     divergence_slope,
@@ -26,7 +29,7 @@ from stopwise.families.verbs import (
 )
 
 
-@jitable
+@verb
 def meeting_point(family: Any, data: Data, arm: int, other: int, margin: float) -> float:
     """The best x in the model (x, x + margin), for means with other_mu < mu + margin."""
     weight, other_weight = data.counts[arm], data.counts[other]
@@ -67,6 +70,16 @@ def meeting_point(family: Any, data: Data, arm: int, other: int, margin: float) 
             return y
         x = y
     return x
+
+
+@meeting_point.register(Logarithmic)
+def _logarithmic_meeting_point(
+    family: Any, data: Data, arm: int, other: int, margin: float
+) -> float:
+    mu, gap = data.means[arm], data.means[arm] - data.means[other] + margin
+    own, rival = variance(of_arm(family, arm), mu), variance(of_arm(family, other), mu)
+    share = cheapest_share(data.counts[arm], data.counts[other], own, rival, gap)
+    return mu - share * gap
 
 
 @jitable

@@ -18,12 +18,19 @@ from stopwise.core.errors import BadArgument, Costly, StopwiseError
 if TYPE_CHECKING:
     from stopwise.campaign.campaign import Campaign
 
-NO, DECIDED, SPENT, AWAY = 1, 3, 4, 5  # exit codes; 2 is any other refusal
-CODES = {"BudgetSpent": SPENT, "StorageAway": AWAY}  # by name: --help loads no database
+# exit codes; 2 is any other refusal
+NO, DECIDED, SPENT, AWAY, PAUSED, CLOSED = 1, 3, 4, 5, 6, 7
+CODES = {  # by name: --help loads no database
+    "BudgetSpent": SPENT,
+    "StorageAway": AWAY,
+    "CampaignPaused": PAUSED,
+    "CampaignClosed": CLOSED,
+}
 EXITS = (
     "Exit codes: 0 fine; 1 no (verify does not agree; heartbeat of a sample that is not in flight); "
     "2 a mistake, in one line on stderr; 3 ask: the campaign is decided; 4 ask: its budget is spent; "
-    "5 the storage does not answer, try again."
+    "5 the storage does not answer, try again; 6 ask: the campaign is paused or archived; 7 ask: it was "
+    "closed without an answer."
 )
 EXAMPLE = (
     "A spec for conversion rates (TOML, or the same as JSON; stopwise schema has all keys):"
@@ -38,7 +45,11 @@ Token = Annotated[str, typer.Argument(help="The token that ask gave.", show_defa
 Value = Annotated[str, typer.Argument(help="The sample, a number.", show_default=False)]
 Lease = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="How long the sample may take.", show_default="3600"),
+    typer.Option(
+        metavar="SECONDS",
+        help="How long the sample may take.",
+        show_default="10 times the longest so far",
+    ),
 ]
 
 
@@ -106,6 +117,9 @@ def ask(
     name: Name,
     number: Annotated[int, typer.Option("-n", help="How many samples.")] = 1,
     lease: Lease = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Until there are some, if it is paused or crowded.")
+    ] = False,
     storage: Storage = DEFAULT,
     as_json: Json = False,
 ) -> None:
@@ -114,9 +128,11 @@ def ask(
     A campaign that is decided prints its decision and exits with 3.
     """
     from stopwise.campaign.errors import CampaignDecided
+    from stopwise.cli.watch import ask_patiently
 
     try:
-        tickets = _open(name, storage).ask(number, lease)
+        campaign = open_campaign(name, storage)
+        tickets = ask_patiently(campaign, number, lease) if wait else campaign.ask(number, lease)
     except CampaignDecided as end:
         say(decided(end.decision), {"tickets": [], "decision": end.decision._asdict()}, as_json)
         raise typer.Exit(DECIDED) from None
@@ -129,7 +145,7 @@ def tell(
     name: Name, token: Token, value: Value, storage: Storage = DEFAULT, as_json: Json = False
 ) -> None:
     """Give a sample that was asked for. The same again is safe."""
-    campaign = _open(name, storage)
+    campaign = open_campaign(name, storage)
     say_receipt(campaign, campaign.tell(token, _number(value)), as_json)
 
 
@@ -145,7 +161,7 @@ def record(
     as_json: Json = False,
 ) -> None:
     """Give a sample that nobody asked for."""
-    campaign = _open(name, storage)
+    campaign = open_campaign(name, storage)
     known = arm in campaign.labels or not arm.isdecimal()
     say_receipt(
         campaign, campaign.record(arm if known else int(arm), _number(value), token), as_json
@@ -161,7 +177,7 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Say that a sample will not come."""
-    done = _open(name, storage).release(token, reason)
+    done = open_campaign(name, storage).release(token, reason)
     text = "released" if done else "not in flight: nothing to release"
     say(text, {"token": token, "released": done}, as_json)
 
@@ -171,8 +187,8 @@ def heartbeat(
     name: Name, token: Token, lease: Lease = None, storage: Storage = DEFAULT, as_json: Json = False
 ) -> None:
     """Give a sample more time; exit code 1 if it is not in flight any more."""
-    done = _open(name, storage).heartbeat(token, lease)
-    text = "extended" if done else "not in flight any more; its tell still counts"
+    done = open_campaign(name, storage).heartbeat(token, lease)
+    text = "extended" if done else "not in flight any more"
     say(text, {"token": token, "extended": done}, as_json)
     if not done:
         raise typer.Exit(NO)
@@ -182,12 +198,17 @@ def heartbeat(
 def status(
     name: Name,
     watch: Annotated[bool, typer.Option("--watch", help="Redraw until it is decided.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Until it is over; exit code 1 without an answer.")
+    ] = False,
     every: Annotated[float, typer.Option(min=0.01, metavar="SECONDS", help="How often.")] = 1.0,
     storage: Storage = DEFAULT,
     as_json: Json = False,
 ) -> None:
     """Say where a campaign stands: evidence against threshold, and each arm."""
-    campaign = _open(name, storage)
+    campaign = open_campaign(name, storage)
+    if wait:
+        campaign.wait(every=every)
     if watch:
         from stopwise.cli.watch import follow
 
@@ -200,12 +221,14 @@ def status(
         from stopwise.cli.watch import drawing
 
         Console(highlight=False).print(drawing(campaign.status()))
+    if wait and campaign.decision is None:
+        raise typer.Exit(NO)
 
 
 @command()
 def explain(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> None:
     """Say in plain words what is pursued and why, and what comes next."""
-    found = _open(name, storage).explain()
+    found = open_campaign(name, storage).explain()
     say(found.text, found.to_dict(), as_json)
 
 
@@ -217,14 +240,14 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write the record into a file."""
-    written = _open(name, storage).export(file)
+    written = open_campaign(name, storage).export(file)
     say(f"wrote {written}", {"file": str(written)}, as_json)
 
 
 @command()
 def verify(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> None:
     """Derive everything anew from the events alone; exit code 1 if it does not agree."""
-    found = _open(name, storage).verify()
+    found = open_campaign(name, storage).verify()
     say(repr(found), found.to_dict(), as_json)
     if not found.agrees:
         raise typer.Exit(NO)
@@ -236,6 +259,7 @@ def list_campaigns(
     file: Annotated[
         str | None, typer.Argument(help="The same as --storage.", show_default=False)
     ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Those, too.")] = False,
     storage: Storage = DEFAULT,
     as_json: Json = False,
 ) -> None:
@@ -253,10 +277,11 @@ def list_campaigns(
 
     store = Store(storage_address(storage))
     found = [Campaign.open(name, store).status() for name in store.names()]
+    found = [each for each in found if archived or not each.archived]
     lines = [
         f"{each.name}\t{each.state}\t{each.samples:,}\t{each.leading or '-'}" for each in found
     ]
-    keys = ("name", "state", "samples", "evidence", "threshold", "leading")
+    keys = ("name", "state", "samples", "evidence", "threshold", "leading", "archived")
     rows = [{key: getattr(each, key) for key in keys} for each in found]
     say("\n".join(["name\tstate\tsamples\tleading", *lines]), {"campaigns": rows}, as_json)
 
@@ -271,7 +296,7 @@ def events(
     """Print the record, an event a line."""
     from stopwise.campaign.export import rows
 
-    campaign = _open(name, storage)
+    campaign = open_campaign(name, storage)
     found = rows(campaign.events(after), campaign.labels)
     lines = ["\t".join(map(str, event_cells(campaign, row))) for row in found]
     header = "\t".join(("number", "kind", "time", "label", "value", "token", "note"))
@@ -286,7 +311,8 @@ def schema() -> None:
     typer.echo(json.dumps(made(), indent=2))
 
 
-def _open(name: str, storage: str) -> Campaign:
+def open_campaign(name: str, storage: str) -> Campaign:
+    """A campaign that is there."""
     _refuse_missing(storage)
     from stopwise.campaign.campaign import Campaign
 

@@ -14,7 +14,17 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run the command line; an error of the user's is one clear line and exit code 2."""
-    from stopwise.cli import campaign, names, oracle, plan, reproduce, serve, study, warm  # noqa: F401
+    from stopwise.cli import (  # noqa: F401
+        campaign,
+        lifecycle,
+        names,
+        oracle,
+        plan,
+        reproduce,
+        serve,
+        study,
+        warm,
+    )
 
     try:
         app()

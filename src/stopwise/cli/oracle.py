@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,10 @@ def oracle(
     family: Annotated[
         str, typer.Option(help="gaussian, gaussian:variance=0.25, bernoulli, poisson, ...")
     ],
+    deviations: Annotated[
+        str | None,
+        typer.Option(help="Of gaussian:variance=unknown, each arm's standard deviation: 1,5"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Print a problem's correct answers, lower bound and oracle weights at given means."""
@@ -37,12 +41,24 @@ def oracle(
 
     numbers = spelling.numbers("means", means)
     found = sw.oracle(
-        spelling.problem(problem, len(numbers)), numbers, family=spelling.family(family)
+        spelling.problem(problem, len(numbers)), numbers, family=_family(family, deviations)
     )
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
         return
     _print(found)
+
+
+def _family(text: str, deviations: str | None) -> Any:
+    from stopwise.core import spelling
+    from stopwise.core.errors import BadArgument
+
+    family = spelling.family(text)
+    if deviations is None:
+        return family
+    if not hasattr(family, "seen"):
+        raise BadArgument("deviations", deviations, f"nothing with {text}, which has its own")
+    return family.seen(spelling.numbers("deviations", deviations))
 
 
 def _print(found: Oracle) -> None:

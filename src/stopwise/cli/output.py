@@ -24,7 +24,14 @@ def say_receipt(campaign: Campaign, receipt: Receipt, as_json: bool) -> None:
     label = campaign.labels[receipt.arm]
     lines = [f"event {receipt.number}: {label} {receipt.value:.12g}"]
     if receipt.late:
-        lines[0] += " (late: the campaign was decided before, it does not count)"
+        why = (
+            "the campaign was decided"
+            if receipt.decided
+            else "its lease, or the campaign, was over"
+        )
+        lines[0] += f" (late: {why} before, it does not count)"
+    if receipt.waiting:
+        lines[0] += " (it waits for samples that were asked before it)"
     if receipt.decided and campaign.decision is not None:
         lines.append(decided(campaign.decision))
     say("\n".join(lines), {**receipt._asdict(), "label": label}, as_json)

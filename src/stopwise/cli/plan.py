@@ -32,10 +32,23 @@ def plan(
     problem: Annotated[
         str, typer.Argument(help="name, or name:option=value,... such as best-arm:epsilon=0.01")
     ],
+    *,
     means: Annotated[
-        str,
+        str | None,
         typer.Option(help="Your guess of each arm's mean: a number, or a range 0.40..0.48"),
-    ],
+    ] = None,
+    pilot: Annotated[
+        Path | None,
+        typer.Option(
+            help="In place of means, pilot data to resample: a CSV file, a column an arm."
+        ),
+    ] = None,
+    deviations: Annotated[
+        str | None,
+        typer.Option(
+            help="Standard deviations: 20, or 20,25. For gaussian, and bounded (Beta samples)."
+        ),
+    ] = None,
     family: Annotated[
         str, typer.Option(help="gaussian, gaussian:variance=0.25, bernoulli, poisson, ...")
     ],
@@ -79,17 +92,18 @@ def plan(
     from stopwise.core import spelling
     from stopwise.studies.planning import plan as forecast
 
-    guesses = read_guesses(means)
+    guesses = _guesses(means, pilot)
     if picture is not None:
         _check_picture(picture)
     found = forecast(
         spelling.problem(problem, len(guesses)),
         guesses,
         family=spelling.family(family),
+        deviations=None if deviations is None else _one_or_each("deviations", deviations),
         strategies=None if strategies is None else read_strategies(strategies),
         stopping=None if stopping is None else spelling.stopping(stopping),
         delta=delta,
-        costs=None if costs is None else _read_costs(costs),
+        costs=None if costs is None else _one_or_each("costs", costs),
         repetitions=repetitions,
         draws=draws,
         seed=seed,
@@ -130,10 +144,20 @@ def read_strategies(text: str) -> dict[str, Any]:
     return found
 
 
-def _read_costs(text: str) -> float | list[float]:
+def _guesses(means: str | None, pilot: Path | None) -> Any:
+    """Means, or a file of pilot data."""
+    from stopwise.studies.pilot import read_pilot
+
+    if (means is None) == (pilot is None):
+        given = "both" if means else "neither"
+        raise BadArgument("means", given, "either --means or --pilot FILE")
+    return read_guesses(str(means)) if pilot is None else read_pilot(pilot)
+
+
+def _one_or_each(name: str, text: str) -> float | list[float]:
     from stopwise.core import spelling
 
-    found = spelling.numbers("costs", text)
+    found = spelling.numbers(name, text)
     return found if len(found) > 1 else found[0]
 
 

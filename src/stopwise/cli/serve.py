@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,6 +44,10 @@ def serve(
         bool, typer.Option("--open", help="Need no token, ever: whoever reaches it may do all.")
     ] = False,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+    webhook: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Post decisions, signed with STOPWISE_WEBHOOK_SECRET."),
+    ] = None,
 ) -> None:
     """Serve the campaigns of a storage, with a page, until Ctrl-C."""
     from stopwise.cli.serving import log_lines, refuse_to_be_open, who_gets_in
@@ -59,6 +64,10 @@ def serve(
 
     hosts = {"127.0.0.1", "localhost", "[::1]", host.lower(), *names}
     application = create_app(store, frozenset(hosts), always_open)
+    if webhook is not None:
+        from stopwise.web.webhook import Webhook
+
+        Webhook(store, webhook, os.environ.get("STOPWISE_WEBHOOK_SECRET", "")).start()
     listener = _listen(host, port)
     where = f"http://{host if ':' not in host else f'[{host}]'}:{listener.getsockname()[1]}"
     log_lines(log_level)

@@ -51,6 +51,7 @@ kind = "bernoulli"          # gaussian (variance), poisson, exponential, bounded
 [[instances]]
 name = "one good coin"
 means = [0.6, 0.4, 0.4, 0.3]
+# deviations = 0.2          # gaussian, bounded; or in place of the means: pilot = "scores.csv"
 
 [[instances]]               # drawn once, from the study's seed
 name = "random coins"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from stopwise.campaign.campaign import Campaign
+    from stopwise.campaign.events import Ticket
     from stopwise.campaign.status import Status
 
 WIDTH = 48  # of the bar and of the curve
@@ -81,6 +82,22 @@ def follow(campaign: Campaign, every: float, as_json: bool) -> None:
         raise typer.Exit(STOPPED) from None
 
 
+def ask_patiently(campaign: Campaign, number: int, lease: float | None) -> list[Ticket]:
+    """Tickets, once there are any: a pause may end, and samples in flight may get lost."""
+    from stopwise.campaign.errors import BudgetSpent, CampaignPaused, StorageAway
+
+    while True:
+        try:
+            return campaign.ask(number, lease)
+        except (BudgetSpent, CampaignPaused):
+            status = campaign.status()
+            if status.state not in ("running", "paused") or status.archived:
+                raise
+        except StorageAway:
+            pass
+        time.sleep(1.0)
+
+
 def _redraw(console: Any, campaign: Campaign, every: float) -> None:
     from rich.live import Live
 
@@ -96,7 +113,7 @@ def _redraw(console: Any, campaign: Campaign, every: float) -> None:
             except StorageAway as error:
                 note = f"{error}"
             live.update(drawing(status, curve, note), refresh=True)
-            if status.state != "running":
+            if status.state not in ("running", "paused"):
                 return
             time.sleep(every)
 
@@ -110,6 +127,6 @@ def _print_changes(campaign: Campaign, every: float, as_json: bool) -> None:
             before = status.events
             lines = "; ".join(status.lines())
             typer.echo(json.dumps(plain(status.to_dict())) if as_json else lines)
-        if status.state != "running":
+        if status.state not in ("running", "paused"):
             return
         time.sleep(every)

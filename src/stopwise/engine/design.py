@@ -14,6 +14,7 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
 from stopwise.engine.region import region_level
+from stopwise.engine.truth import known_family, read_truth
 from stopwise.families.verbs import check_arms, usual_stopping
 from stopwise.oracles.quantities import check_instance
 from stopwise.problems.verbs import (
@@ -26,7 +27,7 @@ from stopwise.problems.verbs import (
     shape,
 )
 from stopwise.sampling.verbs import Question, bind, check_strategy
-from stopwise.stopping.verbs import level, misplaced, proven
+from stopwise.stopping.verbs import judges, level, misplaced, proven
 
 
 class Setting(NamedTuple):
@@ -52,6 +53,7 @@ class Design(NamedTuple):
     code_size: int
     proven: bool
     max_rounds: int
+    laws: tuple[Any, ...] = ()  # the arms', where samples do not come from the family
 
     @property
     def setting(self) -> Setting:
@@ -123,18 +125,25 @@ def what_suits(problem: Any, family: Any, strategy: Any = None, stopping: Any = 
 
 
 def prepare(
-    asked: Setting, means: ArrayLike | None, deltas: tuple[float, ...], max_rounds: int
+    asked: Setting,
+    means: Any,
+    deltas: tuple[float, ...],
+    max_rounds: int,
+    deviations: Any = None,
 ) -> Design:
     """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
     for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
         check_role(role.role, value, role)
-    problem, family, strategy, stopping = asked
+    problem, strategy, stopping = asked.problem, asked.strategy, asked.stopping
+    family = judges(stopping, asked.family)
+    laws: tuple[Any, ...] = ()
     if means is None:
         check_arms(family, problem.arms)
         check(problem, family)
         truth = np.full(problem.arms, np.nan)
     else:
-        truth = check_instance(problem, means, family)
+        given, laws, _ = read_truth(means, asked.family, deviations)
+        truth = check_instance(problem, given, family, closed=bool(laws))
     most = checks.whole("max_rounds", max_rounds, least=problem.arms)
     looks = strategy.looks_at_delta
     if looks and len(deltas) > 1:
@@ -150,7 +159,7 @@ def prepare(
         raise BadArgument("stopping", stopping, "a rule whose level is finite and falls in delta")
     question = Question(
         problem,
-        family,
+        known_family(family, laws),
         truth,
         deltas[0] if looks else np.nan,
         region_level(stopping, problem.arms, family),
@@ -170,6 +179,7 @@ def prepare(
         int(code_size(problem)),
         bool(proven(stopping, problem, family)),
         most,
+        laws,
     )
 
 

@@ -17,12 +17,14 @@ from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.verbs import jitable
 from stopwise.engine.design import Design
 from stopwise.engine.step import begin, observe
+from stopwise.families.verbs import first_samples, seen
 from stopwise.sampling.verbs import aim, catch_up, pick
 from stopwise.stopping.verbs import weigh
 
 ASKED, TOLD, RECORDED, RELEASED = range(4)  # what replay understands
-# marks: asks and tells that count; with which tell every arm had one; tells at the last aim; all asks
-SENT, SEEN, START, AIMED, ASKS = range(5)
+# marks: asks and tells that count; with which tell all arms had their first samples; tells at the last
+# aim; all asks; and without how many samples of each arm there is no decision
+SENT, SEEN, START, AIMED, ASKS, LEAST = range(6)
 NEVER = 2**62
 # sizes of a history: events so far; points of its curve, and samples between two; changes of pursuit
 EVENTS, POINTS, STEP, CHANGES = range(4)
@@ -55,11 +57,12 @@ class Record(NamedTuple):
     arms: Ints
     samples: Floats
     waited: Ints  # of a tell: whether its sample was in flight
+    numbers: Ints  # of an ask: its number among all events; 0: the next one
 
 
 def open_ledger(design: Design) -> Ledger:
     """Before the first ask."""
-    state, marks = begin(design.setting, live=True), np.array([0, 0, NEVER, -1, 0])
+    state, marks = begin(design.setting, live=True), np.array([0, 0, NEVER, -1, 0, 0])
     width = 2 + design.code_size
     rows = max(2, min(MOST_CHANGES, ROOM // width))
     history = History(
@@ -76,7 +79,7 @@ def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
     """The next arm; its sample is in flight from now on."""
     problem, family, strategy, _ = setting
     state, marks, history = ledger
-    if marks[START] == NEVER:  # an arm without a sample has no mean: the one with the fewest comes
+    if marks[START] == NEVER:  # arms need their first samples: the one with the fewest comes
         arm = 0
         for k in range(state.taken.size):
             if state.taken[k] < state.taken[arm]:
@@ -84,10 +87,10 @@ def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
         state.pursuit.totals[arm] += 1.0
     else:
         if marks[AIMED] != marks[SEEN]:
-            aim(strategy, problem, family, state, marks[SEEN], rng)
+            aim(strategy, problem, seen(family, state.record), state, marks[SEEN], rng)
             marks[AIMED] = marks[SEEN]
         catch_up(strategy, state)
-        arm = pick(strategy, problem, family, state, marks[SENT], rng)
+        arm = pick(strategy, problem, seen(family, state.record), state, marks[SENT], rng)
     state.taken[arm] += 1.0
     marks[SENT] += 1
     marks[ASKS] += 1
@@ -124,13 +127,13 @@ def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> float:
     history.sizes[EVENTS] += 1
     if marks[START] == NEVER:
         state.data.counts[arm] += 1.0
-        if smallest(state.data.counts) > 0.0:
+        if smallest(state.data.counts) >= first_samples(family):
             marks[START] = marks[SEEN]
         state.data.counts[arm] -= 1.0
     observe(setting, state, marks[SEEN], marks[START], arm, sample)
     if marks[START] == NEVER:
         return -math.inf
-    margin = weigh(rule, problem, family, state, marks[SEEN], -math.inf)
+    margin = weigh(rule, problem, seen(family, state.record), state, marks[SEEN], -math.inf)
     _note_evidence(ledger)
     return margin
 
@@ -188,12 +191,14 @@ def replay(
     for place in range(record.kinds.size):
         arm, kind = record.arms[place], record.kinds[place]
         if kind == ASKED:
+            if record.numbers[place] > 0:
+                ledger.history.sizes[EVENTS] = record.numbers[place] - 1
             found[place] = ask(setting, ledger, rng)
             if arm >= 0 and arm != found[place]:
                 _ask_instead(ledger, found[place], arm)
         elif kind == RELEASED:
             give_up(ledger, arm)
-        elif _take_one(setting, ledger, record, place) >= level:
+        elif decides(ledger, _take_one(setting, ledger, record, place), level):
             return place + 1
     return record.kinds.size
 
@@ -202,9 +207,15 @@ def replay(
 def take(setting: Any, level: float, ledger: Ledger, record: Record) -> int:
     """The same for samples alone (compiled code takes a generator in no time, but not from Python)."""
     for place in range(record.kinds.size):
-        if _take_one(setting, ledger, record, place) >= level:
+        if decides(ledger, _take_one(setting, ledger, record, place), level):
             return place + 1
     return record.kinds.size
+
+
+@jitable
+def decides(ledger: Ledger, margin: float, level: float) -> bool:
+    """Whether the evidence is enough, and every arm has as many samples as were asked for."""
+    return margin >= level and smallest(ledger.state.data.counts) >= ledger.marks[LEAST]
 
 
 @jitable

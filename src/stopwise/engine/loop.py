@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from stopwise.core.arrays import Floats, Ints, Rng, assign
 from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.verbs import jitable
-from stopwise.engine.step import choose, observe
+from stopwise.engine.source import next_sample
+from stopwise.engine.step import choose, observe, opening
 from stopwise.engine.verdict import Verdict
-from stopwise.families.verbs import draw, of_arm
+from stopwise.families.verbs import seen
 from stopwise.sampling.verbs import sound
 from stopwise.stopping.verbs import weigh
 
@@ -43,7 +44,7 @@ class Trace(NamedTuple):
 @jitable
 def run_rounds(
     setting: Any,
-    truth: Floats,
+    source: Any,
     levels: Floats,
     stop: int,
     rng: Rng,
@@ -54,30 +55,30 @@ def run_rounds(
 ) -> int:
     """Go on until every level is crossed or ``stop`` rounds are done; returns a ``Verdict``.
 
-    ``rng`` draws the samples, ``dice`` is for the strategy.
+    ``source`` has the samples (``rng`` draws those of a family), ``dice`` is for the strategy.
     """
     problem, family, strategy, rule = setting
-    rounds, done = outcome.progress[0], outcome.progress[1]
+    rounds, done, start = outcome.progress[0], outcome.progress[1], opening(setting, state)
     verdict = FINE
     while rounds < stop and done < levels.size:
         arm = choose(setting, state, rounds, dice)
-        if not 0 <= arm < truth.size:
+        if not 0 <= arm < state.taken.size:
             verdict = BAD_ARM
             break
-        look = rounds == truth.size or (rounds > truth.size and rounds % LOOK == 0)
+        look = rounds == start or (rounds > start and rounds % LOOK == 0)
         if look and not sound(strategy, state):
             verdict = BAD_WEIGHTS
             break
-        sample = draw(of_arm(family, arm), truth[arm], rng)
+        sample = next_sample(source, family, arm, rng)
         if not math.isfinite(sample):
             verdict = BAD_SAMPLE
             break
         rounds += 1
-        observe(setting, state, rounds, truth.size, arm, sample)
+        observe(setting, state, rounds, start, arm, sample)
         traced = rounds <= trace.arms.size
-        if rounds >= truth.size:
+        if rounds >= start:
             least = -math.inf if traced else levels[done]
-            margin = weigh(rule, problem, family, state, rounds, least)
+            margin = weigh(rule, problem, seen(family, state.record), state, rounds, least)
             if math.isnan(margin):
                 verdict = BAD_EVIDENCE
                 break

@@ -21,8 +21,9 @@ class Verdict(IntEnum):
     def error(self, design: Design, state: State, rounds: int) -> StopwiseError:
         """Which function gave a number that makes no sense, and for which data."""
         problem, family, strategy, rule = (type(each).__name__ for each in design.setting)
+        source = "an arm's law" if design.laws else f"draw of {family}"
         sentences = {
-            Verdict.BAD_SAMPLE: f"draw of {family} gave a sample that is not finite",
+            Verdict.BAD_SAMPLE: f"{source} gave a sample that is not finite",
             Verdict.BAD_WEIGHTS: (
                 f"aim of {strategy} (or the oracle of {problem}) gave weights that are not >= 0 with "
                 f"sum 1: {state.pursuit.weights.tolist()}"

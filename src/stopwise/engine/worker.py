@@ -13,6 +13,7 @@ from stopwise.core.data import State
 from stopwise.core.errors import StopwiseError
 from stopwise.engine.design import Design, generator
 from stopwise.engine.loop import Outcome, Trace, run_rounds
+from stopwise.engine.source import Supply, empty_source
 from stopwise.engine.step import begin, restart
 from stopwise.engine.verdict import Verdict
 
@@ -37,10 +38,12 @@ class Worker:
         rng = dice = generator(seed, cell, repetition)
         if getattr(design.strategy, "uses_randomness", False):
             dice = generator(seed, cell, repetition, 1)
+        supply = Supply(design, seed, cell, repetition)
         while True:
-            stop = min(int(outcome.progress[0]) + CHUNK, design.max_rounds)
+            rounds = int(outcome.progress[0])
+            stop = min(rounds + supply.fill(rounds, CHUNK), design.max_rounds)
             verdict = self.kernel(
-                *(design.setting, design.truth, design.levels, stop, rng, dice),
+                *(design.setting, supply.source, design.levels, stop, rng, dice),
                 *(self.state, outcome, self.trace),
             )
             if verdict != Verdict.FINE:
@@ -77,7 +80,7 @@ _compiling = threading.Lock()
 
 def kernel(design: Design, state: State, trace: Trace) -> Callable[..., int]:
     """The compiled loop; one that may allocate where a user's functions do; plain without a compiler."""
-    key = (kernels.kind(design.setting), kernels.foreign_state())
+    key = (kernels.kind(design.setting), bool(design.laws), kernels.foreign_state())
     with _compiling:
         if key not in _kernels:
             _kernels[key] = _compile(design, state, trace)
@@ -103,7 +106,7 @@ def _compiled(design: Design, state: State, trace: Trace, allocates: bool) -> Ca
     found = kernels.compiled(run_rounds, allocates)
     rng = generator(0, 0, 0)
     found(
-        *(design.setting, design.truth, design.levels, 0, rng, rng),
+        *(design.setting, empty_source(design), design.levels, 0, rng, rng),
         *(state, new_outcome(design), trace),
     )
     return found

@@ -6,7 +6,7 @@ import math
 
 from stopwise.core.values import Empty, Family
 from stopwise.core.verbs import jitable
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, coin_bet
 from stopwise.families.mixtures import beta_regret
 
@@ -23,8 +23,8 @@ def binary_divergence(p: float, q: float) -> float:
     """The divergence between two coins, finite for p on the boundary."""
     if q <= 0.0 or q >= 1.0:
         return 0.0 if p == q else math.inf
-    heads = verbs.scaled_entropy_gap(p, q - p, q)
-    return heads + verbs.scaled_entropy_gap(1.0 - p, p - q, 1.0 - q)
+    heads = rounding.scaled_entropy_gap(p, q - p, q)
+    return heads + rounding.scaled_entropy_gap(1.0 - p, p - q, 1.0 - q)
 
 
 @jitable
@@ -37,7 +37,7 @@ def coin_divergence(
     """
     if new_heads <= 0.0 or new_tails <= 0.0:
         return 0.0 if delta == 0.0 else math.inf
-    return verbs.scaled_entropy_gap(heads, delta, new_heads) + verbs.scaled_entropy_gap(
+    return rounding.scaled_entropy_gap(heads, delta, new_heads) + rounding.scaled_entropy_gap(
         tails, -delta, new_tails
     )
 

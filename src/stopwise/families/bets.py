@@ -9,8 +9,8 @@ import math
 
 from stopwise.core.verbs import jitable
 
-# 3, 3/sqrt 2, ... 3/2^15: of any gap between, the nearest keeps at least .97 of what it would earn
-FINE_GAPS = (3.0, math.sqrt(2.0), 31)
+# 3, 3/sqrt 2, ... 3/2^16: of any gap between, the nearest keeps at least .97 of what it would earn
+FINE_GAPS = (3.0, math.sqrt(2.0), 33)
 
 
 @jitable

@@ -9,7 +9,7 @@ from stopwise.core.arrays import Rng
 from stopwise.core.checks import whole
 from stopwise.core.options import COUNT, Option
 from stopwise.core.values import Family
-from stopwise.families import bernoulli, verbs
+from stopwise.families import bernoulli, rounding, verbs
 from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
@@ -51,7 +51,7 @@ def _tilt(family: Binomial, mu: float, slope: float) -> float:
 
 @verbs.supports.register(Binomial)
 def _supports(family: Binomial, value: float) -> bool:
-    return verbs.is_count(value) and value <= family.trials
+    return rounding.is_count(value) and value <= family.trials
 
 
 @verbs.draw.register(Binomial)

@@ -1,101 +1,229 @@
-"""Rewards in a known interval, of any shape."""
+"""Rewards in a known interval, of any shape: bets that adapt to how they are spread.
+
+An arm's samples are kept as shares on a few nodes: a sample between two nodes counts for both, in
+proportion to how near it is. That keeps their number and mean, and every bet of docs/thresholds.md
+(Bounded rewards) makes at most as much from the shares as from the samples, as its logarithm is concave
+in a sample. So any bet at any mean can be looked at later, and what is kept does not grow.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-from stopwise.core.arrays import Rng
-from stopwise.core.checks import finite
-from stopwise.core.errors import BadArgument
-from stopwise.core.options import NUMBER, Option
-from stopwise.core.values import Family
-from stopwise.families import bernoulli, verbs
-from stopwise.families.bets import coin_bet
-from stopwise.families.mixtures import beta_regret
+import numpy as np
+
+from stopwise.core.arrays import Floats, Ints
+from stopwise.core.verbs import jitable
+from stopwise.families import verbs
+from stopwise.families.bounded_coin import BoundedCoin, Ends, OnInterval, check_ends
+from stopwise.families.gaussian import Gaussian
+from stopwise.families.laws import with_deviations
+from stopwise.families.verbs import OneVariance, Quadratic
+
+STEPS = 64  # between nodes, which are closer to each other near the ends, as (1 - cos)/2 is
+LARGEST = 0.995  # bet; the next ones are half of it, a quarter, ...
+NO_SPREAD = 1e-6  # of the interval's squared length: the least variance that somebody may know
 
 
-class _Bounded(NamedTuple):
-    low: float
-    high: float
+class Bounded(Ends, OnInterval):
+    """Any distribution on [low, high]: nothing else is assumed.
 
-
-class Bounded(_Bounded, Family):
-    """Any distribution on [low, high], judged by the Bernoulli divergence of its rescaled mean.
-
-    The Bernoulli divergence is the smallest that any two such distributions can have, so every
-    guarantee carries over; ``variance`` is the largest that the mean allows. Simulated rewards
-    are drawn from the Beta law with this mean and a + b = 2 (uniform for the middle mean).
+    Stopping is by bets against each possible mean, which adapt to the spread of the samples; sampling is
+    by estimated variances. Rules that compare likelihood ratios (``Mixture`` and other thresholds) take
+    the samples for coins, as ``BoundedCoin`` does. Simulated rewards, unless laws or deviations are
+    given, have the Beta law with a + b = 2.
     """
 
     __slots__ = ()
     title = "Numbers between two ends, of any shape"
-    options = {
-        "low": Option(NUMBER, "The least possible value; 0 if empty"),
-        "high": Option(NUMBER, "The largest possible value; 1 if empty"),
-    }
 
     def __new__(cls, low: float = 0.0, high: float = 1.0) -> Bounded:
-        low, high = finite("low", low), finite("high", high)
-        if not low < high:
-            raise BadArgument("high", high, f"a number above low = {low}")
-        return super().__new__(cls, low, high)
+        return super().__new__(cls, *check_ends(low, high))
 
 
-verbs.interval.register(Bounded)(lambda family: (family.low, family.high))
-verbs.variance.register(Bounded)(lambda family, mu: (mu - family.low) * (family.high - mu))
-verbs.variance_slope.register(Bounded)(lambda family, mu: family.low + family.high - 2.0 * mu)
-verbs.convex.register(Bounded)(lambda family: True)
-verbs.supports.register(Bounded)(lambda family, value: family.low <= value <= family.high)
+class Scores(NamedTuple):
+    """What is kept of the samples, scaled to [0, 1]: an entry, or a row, for each arm."""
+
+    counts: Floats
+    means: Floats
+    squares: Floats  # sums of squared differences from the mean
+    variances: Floats  # estimates, of samples that are not scaled
+    shares: Floats  # of the samples, at the nodes
+    nodes: Floats
 
 
-@verbs.divergence.register(Bounded)
-def _divergence(family: Bounded, mu: float, lam: float) -> float:
-    low, high = family.low, family.high
-    width = high - low
-    p, q = (mu - low) / width, (lam - low) / width
-    if bernoulli.survive_rounding(p, q):
-        return bernoulli.binary_divergence(p, q)
-    return bernoulli.coin_divergence(mu - low, high - mu, lam - mu, lam - low, high - lam) / width
+class _Seen(NamedTuple):
+    low: float
+    high: float
+    variance: Floats
+    shares: Floats
+    nodes: Floats
 
 
-@verbs.natural.register(Bounded)
-def _natural(family: Bounded, mu: float) -> float:
-    return math.log((mu - family.low) / (family.high - mu)) / (family.high - family.low)
+class BoundedSeen(_Seen, Quadratic, listed=False):
+    """Arms of ``Bounded`` as their samples show them: with estimated variances."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Bounded(low={self.low}, high={self.high}), variances {self.variance.tolist()}"
 
 
-@verbs.tilt.register(Bounded)
-def _tilt(family: Bounded, mu: float, slope: float) -> float:
+class _Arm(NamedTuple):
+    low: float
+    high: float
+    variance: float
+    shares: Floats
+    nodes: Floats
+
+
+class BoundedArm(_Arm, OneVariance, listed=False):
+    """One of them."""
+
+    __slots__ = ()
+
+
+def new_nodes() -> Floats:
+    """From 0 to 1."""
+    return np.sin(0.5 * math.pi * np.arange(STEPS + 1) / STEPS) ** 2
+
+
+@verbs.record.register(Bounded)
+def _record(family: Bounded, arms: int) -> Scores:
+    nodes = new_nodes()
+    counts, means, squares, variances = np.zeros((4, arms))
+    return Scores(counts, means, squares, variances, np.zeros((arms, nodes.size)), nodes)
+
+
+@verbs.note.register(Bounded)
+def _note(family: Bounded, record: Scores, arm: int, sample: float) -> None:
     width = family.high - family.low
-    return family.low + width * bernoulli.binary_tilt((mu - family.low) / width, slope * width)
+    x = min(max((sample - family.low) / width, 0.0), 1.0)
+    record.counts[arm] += 1.0
+    count, before = record.counts[arm], record.means[arm]
+    record.means[arm] += (x - before) / count
+    record.squares[arm] += (x - before) * (x - record.means[arm])
+    # as if there were one sample more, of a coin: constant samples do not say that there is no spread
+    share = (count * record.means[arm] + 0.5) / (count + 1.0)
+    spread = (record.squares[arm] + share * (1.0 - share)) / (count + 1.0)
+    record.variances[arm] = spread * width * width
+    place = _node_below(record.nodes, x)
+    left, right = record.nodes[place], record.nodes[place + 1]
+    part = (x - left) / (right - left)
+    record.shares[arm, place] += 1.0 - part
+    record.shares[arm, place + 1] += part
 
 
-@verbs.draw.register(Bounded)
-def _draw(family: Bounded, mean: float, rng: Rng) -> float:
-    width = family.high - family.low
-    share = (mean - family.low) / width
-    return family.low + width * rng.beta(2.0 * share, 2.0 * (1.0 - share))
+@jitable
+def _node_below(nodes: Floats, x: float) -> int:
+    """The last node but one that is at most x; the formula for nodes may miss it by rounding."""
+    place = min(int(math.asin(math.sqrt(x)) * (2.0 * STEPS / math.pi)), STEPS - 1)
+    while place > 0 and nodes[place] > x:
+        place -= 1
+    while place < STEPS - 1 and nodes[place + 1] <= x:
+        place += 1
+    return place
 
 
-@verbs.regret.register(Bounded)
-def _regret(family: Bounded, count: float, mean: float, center: float, spread: float) -> float:
-    share = (mean - family.low) / (family.high - family.low)
-    return beta_regret(count * share, count * (1.0 - share))
+@verbs.seen.register(Bounded)
+def _seen(family: Bounded, record: Scores) -> BoundedSeen:
+    return BoundedSeen(family.low, family.high, record.variances, record.shares, record.nodes)
 
 
-@verbs.bound_remark.register(Bounded)
-def _bound_remark(family: Bounded) -> str:
-    return "if the rewards lie at the ends of the interval, else fewer may do"
+@with_deviations.register(Bounded)
+def _with_deviations(family: Bounded, deviations: Floats) -> BoundedSeen:
+    least = NO_SPREAD * (family.high - family.low) ** 2
+    variances, nodes = np.maximum(np.asarray(deviations) ** 2, least), new_nodes()
+    return BoundedSeen(
+        family.low, family.high, variances, np.zeros((variances.size, nodes.size)), nodes
+    )
 
 
-verbs.gaps.register(Bounded)(lambda family: (3.0, 2.0, 19))
+verbs.likelihood.register(Bounded)(lambda family: BoundedCoin(family.low, family.high))
+verbs.likelihood.register(BoundedSeen)(lambda family: BoundedCoin(family.low, family.high))
+verbs.arms_alike.register(BoundedSeen)(lambda family: False)
+verbs.space.register(BoundedSeen)(lambda family: (family.low, family.high))
+verbs.space.register(BoundedArm)(lambda family: (family.low, family.high))
+verbs.screens.register(BoundedSeen)(lambda family: False)
 
 
-@verbs.bet.register(Bounded)
+@verbs.of_arm.register(BoundedSeen)
+def _of_arm(family: BoundedSeen, arm: int) -> BoundedArm:
+    shares = family.shares[arm]
+    return BoundedArm(family.low, family.high, family.variance[arm], shares, family.nodes)
+
+
+@verbs.of_group.register(BoundedSeen)
+def _of_group(family: BoundedSeen, arms: Ints) -> BoundedSeen:
+    own = family.variance[arms], family.shares[arms]
+    return BoundedSeen(family.low, family.high, *own, family.nodes)
+
+
+@verbs.regroup.register(BoundedSeen)
+def _regroup(own: BoundedSeen, family: BoundedSeen, arms: Ints) -> None:
+    for k in range(arms.size):
+        own.variance[k] = family.variance[arms[k]]
+        for place in range(own.nodes.size):
+            own.shares[k, place] = family.shares[arms[k], place]
+
+
+for _verb in (
+    *(verbs.divergence, verbs.variance, verbs.variance_slope, verbs.natural, verbs.tilt),
+    *(verbs.upper, verbs.lower, verbs.least_surprise),
+):  # an arm with an estimated variance is weighed as a Gaussian one
+    _verb.register(BoundedArm)(_verb.dispatch(Gaussian))
+
+
+@verbs.bound_remark.register(BoundedSeen)
+def _bound_remark(family: BoundedSeen) -> str:
+    return (
+        "but T* is here that of normal rewards with these standard deviations: a scale, not a bound"
+    )
+
+
+# ------------------------------------------------------------------------------------------- bets
+
+verbs.gaps.register(BoundedSeen)(lambda family: (LARGEST, 2.0, 12))
+verbs.gaps.register(BoundedArm)(lambda family: (LARGEST, 2.0, 12))
+verbs.likeness.register(BoundedSeen)(lambda family: 0.8)
+
+
+@verbs.bet.register(BoundedArm)
 def _bet(
-    family: Bounded, side: float, count: float, mean: float, c: float, gap: float
+    family: BoundedArm, side: float, count: float, mean: float, c: float, gap: float
 ) -> tuple[float, float]:
-    low, width = family.low, family.high - family.low
-    heads = count * ((mean - low) / width)
-    value, slope = coin_bet(heads, count, (c - low) / width, side * gap)
-    return value, slope / width
+    """sum over nodes x of their share times log(1 - gap + gap x/c); for -1 its mirror image."""
+    width, up = family.high - family.low, side > 0.0
+    place = max(float(c - family.low if up else family.high - c) / width, 1e-300)
+    value = slope = 0.0
+    gap = float(gap)  # plain Python is quicker with its own numbers
+    rest = 1.0 - gap
+    for k in range(family.nodes.size):
+        share = float(family.shares[k])
+        if share > 0.0:
+            x = float(family.nodes[k])
+            won = gap * ((x if up else 1.0 - x) / place)
+            factor = rest + won
+            value += share * math.log(factor)
+            slope += share * (won / factor)
+    return value, -side * slope / (place * width)
+
+
+@verbs.factor.register(BoundedArm)
+def _factor(family: BoundedArm, side: float, sample: float, c: float, gap: float) -> float:
+    if side > 0.0:
+        ratio = (sample - family.low) / max(c - family.low, 1e-300)
+    else:
+        ratio = (family.high - sample) / max(family.high - c, 1e-300)
+    return math.log(max(1.0 - gap + gap * ratio, 1e-300))
+
+
+@verbs.ceiling.register(BoundedArm)
+def _ceiling(family: BoundedArm, side: float, count: float, mean: float, c: float) -> float:
+    """N log(max(1, mean/c)): the logarithm is concave, so samples at their mean would earn the most."""
+    if side > 0.0:
+        ratio = (mean - family.low) / max(c - family.low, 1e-300)
+    else:
+        ratio = (family.high - mean) / max(family.high - c, 1e-300)
+    return count * math.log(ratio) if ratio > 1.0 else 0.0

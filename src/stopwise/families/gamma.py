@@ -10,7 +10,7 @@ from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
 from stopwise.core.verbs import jitable
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.mixtures import gamma_regret, over_spreads
 
@@ -37,8 +37,8 @@ def scale_divergence(mu: float, lam: float) -> float:
         return 0.0 if mu == lam else math.inf
     if mu <= 0.0 or lam == math.inf:
         return math.inf
-    if verbs.comparable(lam, mu):
-        return verbs.entropy_gap((mu - lam) / lam)
+    if rounding.comparable(lam, mu):
+        return rounding.entropy_gap((mu - lam) / lam)
     return (mu - lam) / lam - (math.log(mu) - math.log(lam))
 
 

@@ -1,4 +1,4 @@
-"""Gaussian rewards with known variances."""
+"""Gaussian rewards with known variances; without, see unknown_variance.py."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.checks import positive, vector
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBERS, POSITIVE, Option
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import half_normal
+from stopwise.families.laws import NormalLaw, law_of
+from stopwise.families.unknown_variance import GaussianUnknown
 from stopwise.families.verbs import OneVariance, Quadratic
 
 
@@ -24,18 +26,26 @@ class _Gaussian(NamedTuple):
 class Gaussian(_Gaussian, OneVariance):
     """Normal rewards with known ``variance``: d = (mu - lambda)^2 / (2 variance).
 
-    One number for all arms, or a list with one for each.
+    One number for all arms, or a list with one for each; None (in files "unknown"): nothing is known of
+    the variances, which may differ, and they are estimated.
     """
 
     __slots__ = ()
-    title = "Real numbers with a known variance"
+    title = "Real numbers; the variance known or not"
     options = {
         "variance": Option(
-            {"anyOf": [POSITIVE, NUMBERS]}, "Of one sample; or a list, one for each arm; 1 if empty"
+            {"anyOf": [POSITIVE, NUMBERS, {"enum": ["unknown", None]}]},
+            "Of one sample; or a list, one for each arm; or the word unknown; 1 if empty",
         )
     }
 
-    def __new__(cls, variance: float | ArrayLike = 1.0) -> Gaussian:
+    def __new__(cls, variance: float | ArrayLike | str | None = 1.0) -> Gaussian:
+        if variance is None or (isinstance(variance, str) and variance == "unknown"):
+            return GaussianUnknown()  # type: ignore[return-value]
+        if isinstance(variance, str):
+            raise BadArgument(
+                "variance", variance, 'a finite number above 0, a list of them, or "unknown"'
+            )
         if np.ndim(variance) > 0:
             return GaussianArms(variance)  # type: ignore[return-value]
         return super().__new__(cls, positive("variance", variance))
@@ -75,7 +85,7 @@ verbs.interval.register(Quadratic)(lambda family: (-math.inf, math.inf))
 
 @verbs.divergence.register(Gaussian)
 def _divergence(family: Gaussian, mu: float, lam: float) -> float:
-    return verbs.square_ratio(0.5, mu - lam, family.variance)
+    return rounding.square_ratio(0.5, mu - lam, family.variance)
 
 
 verbs.variance.register(Gaussian)(lambda family, mu: family.variance)
@@ -98,6 +108,9 @@ def _lower(family: Gaussian, mu: float, level: float) -> float:
 @verbs.draw.register(Gaussian)
 def _draw(family: Gaussian, mean: float, rng: Rng) -> float:
     return mean + math.sqrt(family.variance) * rng.standard_normal()
+
+
+law_of.register(Quadratic)(lambda family, mean, deviation: NormalLaw(mean, deviation))
 
 
 @verbs.least_surprise.register(Gaussian)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from stopwise.core.values import Empty, Family
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, coin_bet
 from stopwise.families.mixtures import beta_regret
 
@@ -21,7 +21,7 @@ verbs.interval.register(Geometric)(lambda family: (1.0, math.inf))
 verbs.variance.register(Geometric)(lambda family, mu: mu * (mu - 1.0))
 verbs.variance_slope.register(Geometric)(lambda family, mu: 2.0 * mu - 1.0)
 verbs.natural.register(Geometric)(lambda family, mu: -math.log1p(1.0 / (mu - 1.0)))
-verbs.supports.register(Geometric)(lambda family, value: verbs.is_count(value, 1.0))
+verbs.supports.register(Geometric)(lambda family, value: rounding.is_count(value, 1.0))
 verbs.draw.register(Geometric)(lambda family, mean, rng: 1.0 * rng.geometric(1.0 / mean))
 
 
@@ -29,7 +29,7 @@ verbs.draw.register(Geometric)(lambda family, mean, rng: 1.0 * rng.geometric(1.0
 def _divergence(family: Geometric, mu: float, lam: float) -> float:
     if lam <= 1.0:
         return 0.0 if mu == lam else math.inf
-    return verbs.entropy_gap_difference(mu - 1.0, 1.0, lam - mu, lam - 1.0)
+    return rounding.entropy_gap_difference(mu - 1.0, 1.0, lam - mu, lam - 1.0)
 
 
 @verbs.regret.register(Geometric)

@@ -9,7 +9,7 @@ from stopwise.core.arrays import Rng
 from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import half_normal
 from stopwise.families.mixtures import SPREADS, add_mixture, mean_regret
 
@@ -45,7 +45,7 @@ def _divergence(family: InverseGaussian, mu: float, lam: float) -> float:
         return 0.0 if mu == lam else math.inf
     if lam == math.inf:
         return 0.5 * family.shape / mu
-    return verbs.square_ratio(0.5 * family.shape, (lam - mu) / lam, mu)
+    return rounding.square_ratio(0.5 * family.shape, (lam - mu) / lam, mu)
 
 
 @verbs.upper.register(InverseGaussian)

@@ -9,7 +9,7 @@ from stopwise.core.arrays import Rng
 from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
 from stopwise.core.values import Family
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 
@@ -32,14 +32,14 @@ class NegativeBinomial(_NegativeBinomial, Family):
 verbs.interval.register(NegativeBinomial)(lambda family: (0.0, math.inf))
 verbs.variance.register(NegativeBinomial)(lambda family, mu: mu * (1.0 + mu / family.successes))
 verbs.natural.register(NegativeBinomial)(lambda family, mu: -math.log1p(family.successes / mu))
-verbs.supports.register(NegativeBinomial)(lambda family, value: verbs.is_count(value))
+verbs.supports.register(NegativeBinomial)(lambda family, value: rounding.is_count(value))
 
 
 @verbs.divergence.register(NegativeBinomial)
 def _divergence(family: NegativeBinomial, mu: float, lam: float) -> float:
     if lam <= 0.0:
         return 0.0 if mu == lam else math.inf
-    return verbs.entropy_gap_difference(mu, family.successes, lam - mu, lam)
+    return rounding.entropy_gap_difference(mu, family.successes, lam - mu, lam)
 
 
 @verbs.variance_slope.register(NegativeBinomial)

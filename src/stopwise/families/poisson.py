@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from stopwise.core.values import Empty, Family
-from stopwise.families import verbs
+from stopwise.families import rounding, verbs
 from stopwise.families.mixtures import gamma_regret, over_spreads
 
 
@@ -21,13 +21,13 @@ verbs.variance.register(Poisson)(lambda family, mu: mu)
 verbs.variance_slope.register(Poisson)(lambda family, mu: 1.0)
 verbs.natural.register(Poisson)(lambda family, mu: math.log(mu))
 verbs.convex.register(Poisson)(lambda family: True)
-verbs.supports.register(Poisson)(lambda family, value: verbs.is_count(value))
+verbs.supports.register(Poisson)(lambda family, value: rounding.is_count(value))
 verbs.draw.register(Poisson)(lambda family, mean, rng: 1.0 * rng.poisson(mean))
 
 
 @verbs.divergence.register(Poisson)
 def _divergence(family: Poisson, mu: float, lam: float) -> float:
-    return verbs.scaled_entropy_gap(mu, lam - mu, lam)
+    return rounding.scaled_entropy_gap(mu, lam - mu, lam)
 
 
 @verbs.tilt.register(Poisson)

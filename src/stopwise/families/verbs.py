@@ -5,13 +5,13 @@ variance function V: d(mu, lambda) = integral from mu to lambda of (x - mu)/V(x)
 is an immutable value; adding one is one file that registers ``interval``, ``divergence``,
 ``variance``, ``variance_slope``, ``natural`` and ``draw`` (and ``tilt`` if V is concave).
 
-Arms may differ in parameters: ``of_arm`` gives the family of one arm, and every other verb is about
-that.
+Arms may differ in parameters: ``of_arm`` gives the family of one arm, which other verbs are about.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,12 @@ class Quadratic(Family, listed=False):
 
 class OneVariance(Quadratic, listed=False):
     """Those with one variance for all arms."""
+
+    __slots__ = ()
+
+
+class Logarithmic(Family, listed=False):
+    """Those with d(mu, lambda) = (1/2) log(1 + (mu - lambda)^2/variance): not convex."""
 
     __slots__ = ()
 
@@ -62,6 +68,12 @@ def check_arms(family: Any, arms: int) -> None:
 def interval(family: Any) -> tuple[float, float]:
     """The open interval of means, as (low, high)."""
     raise MissingVerb("interval", family)
+
+
+@verb
+def space(family: Any) -> tuple[float, float]:
+    """The means that an arm can have: its interval, unless a divergence is not the family's own."""
+    return interval(family)
 
 
 @verb(inline=True)
@@ -105,23 +117,51 @@ def note(family: Any, record: Any, arm: int, sample: float) -> None:
     """Enter one sample into the record."""
 
 
+@verb(inline=True)
+def seen(family: Any, record: Any) -> Any:
+    """The family as the record shows it: problems, strategies and rules are asked with this."""
+    return family
+
+
+@verb(inline=True)
+def first_samples(family: Any) -> int:
+    """How many samples every arm gets before anything is weighed, or aimed at."""
+    return 1
+
+
+@verb
+def caution(family: Any, labels: Sequence[str]) -> str:
+    """What to say about the samples so far, given the family as they show it and the arms' labels."""
+    return ""
+
+
+@verb
+def check_truth(family: Any) -> None:
+    """Refuse a simulation in which only the arms' means are known, if samples need more than these."""
+
+
+@verb(inline=True)
+def regroup(own: Any, family: Any, arms: Ints) -> None:
+    """Bring ``own``, what ``of_group`` made for these arms, up to date with what the family has seen."""
+
+
 @verb
 def supports(family: Any, value: float) -> bool:
     """Whether a single observation may have this value."""
     return math.isfinite(value)
 
 
-def is_count(value: float, least: float = 0.0) -> bool:
-    """Whether an observation is a whole number of at least ``least``: for ``supports``."""
-    return least <= value < math.inf and value == math.floor(value)
+@verb
+def unsupported(family: Any) -> str:
+    """What to do about an observation that the family does not have."""
+    return ""
 
 
 @verb
 def convex(family: Any) -> bool:
     """Whether lambda -> d(mu, lambda) is convex for every mu; true when V is concave.
 
-    Proof: V(lambda)^2 times its second derivative is V(lambda) + V'(lambda)(mu - lambda), the
-    tangent of V at lambda taken at mu, which lies above V(mu) > 0 when V is concave.
+    V(lambda)^2 times its second derivative is V's tangent at lambda, taken at mu: above V(mu) > 0.
     """
     return False
 
@@ -148,6 +188,12 @@ def lower(family: Any, mu: float, level: float) -> float:
 def least_surprise(family: Any, sample: float, mean: float, level: float) -> float:
     """A lower bound on d(x, mu') over the mu' with d(m, mu') <= level."""
     return 0.0
+
+
+@verb
+def likelihood(family: Any) -> Any:
+    """The family with likelihood ratios whose guarantees hold for this one: mostly itself."""
+    return family
 
 
 @verb
@@ -196,6 +242,30 @@ def bet(
 
 
 @verb
+def likeness(family: Any) -> float:
+    """By what the weight of a pair of bets falls for each step between their gaps."""
+    return 0.6
+
+
+@verb
+def screens(family: Any) -> bool:
+    """Whether D(N, mu-hat, .) is at least the evidence that bets give."""
+    return True
+
+
+@verb
+def factor(family: Any, side: float, sample: float, c: float, gap: float) -> float:
+    """The logarithm of what one sample multiplies a bet by: where D does not screen."""
+    return math.nan
+
+
+@verb
+def ceiling(family: Any, side: float, count: float, mean: float, c: float) -> float:
+    """The most that any bet can have made, as a logarithm: where D does not screen."""
+    return math.inf
+
+
+@verb
 def martingale_growth(family: Any, count: float) -> float:
     """What Kaufmann & Koolen (2021), Theorem 7, ask of an arm for its number of samples."""
     return 3.0 * math.log(1.0 + math.log(count))
@@ -207,7 +277,18 @@ def martingale_cost(family: Any, x: float) -> float:
     return general_cost(x)
 
 
-@jitable
+@verb(inline=True)
+def additive(family: Any) -> bool:
+    """Whether a sample x adds d(x, .) and a number to N d(mu-hat, .): exponential families."""
+    return True
+
+
+@verb
+def one_parameter(family: Any) -> None:
+    """Refuse what is no one-parameter exponential family."""
+
+
+@verb
 def divergence_slope(family: Any, mu: float, lam: float) -> float:
     """The derivative of lambda -> d(mu, lambda): (lambda - mu)/V(lambda)."""
     if lam == mu:
@@ -218,7 +299,7 @@ def divergence_slope(family: Any, mu: float, lam: float) -> float:
     return (lam - mu) / spread
 
 
-@jitable
+@verb
 def divergence_curvature(family: Any, mu: float, lam: float) -> float:
     """The second derivative of lambda -> d(mu, lambda)."""
     if math.isinf(lam):
@@ -227,78 +308,6 @@ def divergence_curvature(family: Any, mu: float, lam: float) -> float:
     if spread <= 0.0:
         return math.inf
     return (spread - (lam - mu) * variance_slope(family, lam)) / (spread * spread)
-
-
-@jitable
-def entropy_gap(u: float) -> float:
-    """u - log(1 + u), to full relative accuracy near 0, where most divergences are needed."""
-    if u <= -1.0:
-        return math.inf
-    if abs(u) > 0.1:
-        return u - math.log1p(u)
-    # log(1+u) = 2 artanh(s) with s = u/(2+u), and u - 2s = u s
-    s = u / (2.0 + u)
-    q = s * s
-    tail = 1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13 + q / 15)))))
-    return u * s - 2.0 * s * q * tail
-
-
-@jitable
-def comparable(x: float, y: float) -> bool:
-    """Whether y/x is so moderate that log(y/x) is well computed from the difference y - x."""
-    return 1e-3 * x <= y <= 1e3 * x
-
-
-@jitable
-def scaled_entropy_gap(x: float, delta: float, end: float) -> float:
-    """x * entropy_gap(delta/x), with its limit at x = 0: the common part of many divergences.
-
-    ``end`` is x + delta, which would lose its digits where the two nearly cancel.
-    """
-    if x <= 0.0:
-        return delta if delta >= 0.0 else math.inf
-    if -0.999 * x < delta < 999.0 * x:
-        return x * entropy_gap(delta / x)
-    if end <= 0.0 or end == math.inf:
-        return math.inf
-    # delta is x or end but for a thousandth
-    return delta - x * (math.log(end) - math.log(x))
-
-
-@jitable
-def entropy_gap_difference(x: float, more: float, delta: float, end: float) -> float:
-    """scaled_entropy_gap(x, delta, end) - scaled_entropy_gap(x + more, delta, end + more).
-
-    Its derivative in x is -entropy_gap(-delta/(x + delta)); for small ``more`` that is integrated,
-    by the two-point Gauss rule (error of the order (more/x)^4 + (more/end)^4). Elsewhere, where the
-    two terms would cancel, it is a sum of gaps: (x + more) times the divergence between the coins
-    that show heads with probability x/(x + more) and end/(end + more).
-    """
-    if end == math.inf:
-        return math.inf
-    if more <= 1e-3 * min(x, end) and comparable(x, end):
-        total = 0.0
-        for place in (0.5 - 0.28867513459481287, 0.5 + 0.28867513459481287):
-            total += entropy_gap(-delta / (x + place * more + delta))
-        return 0.5 * more * total
-    first = scaled_entropy_gap(x, delta, end)
-    difference = first - scaled_entropy_gap(x + more, delta, end + more)
-    if difference > first * max(1e-2, 1e-3 * x / end):
-        return difference
-    ratio = (x + more) / (end + more)
-    moved = more * (delta / (end + more))
-    return scaled_entropy_gap(more, -moved, more * ratio) + scaled_entropy_gap(
-        x, moved, end * ratio
-    )
-
-
-@jitable
-def square_ratio(factor: float, x: float, over: float) -> float:
-    """factor * x^2/over, also where the numerator is too large or too small for a float."""
-    top = factor * x * x
-    if 1e-290 < top < math.inf or x == 0.0:
-        return top / over
-    return factor / over * x * x
 
 
 @jitable

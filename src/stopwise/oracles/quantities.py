@@ -16,6 +16,7 @@ from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem, check_role, needs_family
 from stopwise.families.checks import check_means
+from stopwise.families.verbs import check_truth
 from stopwise.oracles.bound import worst_mixture
 from stopwise.oracles.solve import STATUSES, degenerate, find_witness, solution
 from stopwise.oracles.values import Bound, Cost, Oracle, Witness
@@ -93,6 +94,7 @@ def evidence(
 def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
     """The lower bound at these means: oracle answers, characteristic time and oracle weights."""
     mu = check_instance(problem, means, family)
+    check_truth(family)
     correct = tuple(verbs.correct_answers(problem, mu))
     if not correct:
         raise BadArgument("means", mu.tolist(), f"means at which {problem!r} has a correct answer")

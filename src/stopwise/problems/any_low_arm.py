@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.cells.bound import project_bound, total_divergence
+from stopwise.cells.bound import arm_cost, divergence_from, project_bound, total_divergence
 from stopwise.cells.shape import Shape, bound_shape
 from stopwise.core.arrays import Floats, fill, smallest
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
-from stopwise.families.verbs import arms_alike, of_arm, variance
+from stopwise.families.verbs import Logarithmic, arms_alike, lower, of_arm, upper, variance
 from stopwise.problems import limits, rounds, verbs
 from stopwise.problems.rounds import Scratch
 from stopwise.problems.verbs import Answer, Code
@@ -109,6 +109,28 @@ def _reach(
     for k in range(means.size):
         point[k] = _from_standard(problem, family, data, k, x if k == arm else max(point[k], x))
     return total_divergence(family, data, point)
+
+
+@verbs.reach.register(AnyLowArm, Logarithmic)
+def _reach_in_box(
+    problem: AnyLowArm, family: Any, data: Data, code: Code, level: float, point: Floats
+) -> float:
+    """Where costs are not quadratic: the answer's most beside the others' least, in the region's box."""
+    point[0] = math.nan
+    total, most, least = 0.0, -1.0, 0.0
+    for k in range(problem.arms):
+        own, share = of_arm(family, k), level / data.counts[k] if data.counts[k] > 0.0 else math.inf
+        left, right = lower(own, data.means[k], share), upper(own, data.means[k], share)
+        if data.means[k] < problem.threshold:
+            total += arm_cost(family, data, k, problem.threshold)
+        if k == code[0]:
+            if left <= problem.threshold:
+                most = divergence_from(own, left, problem.threshold)
+        elif right < problem.threshold:
+            least = max(least, divergence_from(own, right, problem.threshold))
+    if code[0] == problem.arms:
+        return total
+    return 0.0 if most >= least else math.inf
 
 
 @jitable

@@ -84,6 +84,7 @@ def _check(problem: ArmSides, family: Any) -> None:
     inside("threshold", problem.threshold, problem, family)
 
 
+verbs.grows.register(ArmSides)(lambda problem: True)
 verbs.rank.register(ArmSides)(lambda problem: 1)
 verbs.union_bound.register(ArmSides)(lambda problem: problem.arms)
 

@@ -105,6 +105,12 @@ def union_bound(problem: Any) -> int:
     raise MissingVerb("union_bound", problem)
 
 
+@verb
+def grows(problem: Any) -> bool:
+    """Whether arms may be added meanwhile: each arm has one cell to blame, whatever arms come later."""
+    return False
+
+
 # ---------------------------------------------------------------------------------------- in words
 
 

@@ -28,7 +28,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.options import Option
 from stopwise.core.values import Strategy
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import divergence, least_surprise, of_arm
+from stopwise.families.verbs import additive, divergence, least_surprise, of_arm
 from stopwise.problems.rounds import Search, answer_weights, first_reachable, listed_answers
 from stopwise.problems.verbs import Answer, answers, encode
 from stopwise.sampling.tracking import TRACKING, tracker
@@ -152,6 +152,9 @@ def _notice(
     before: float,
 ) -> None:
     point, costs, _, known = state.pursuit.notes
+    if not additive(family):  # the certificate's bookkeeping is for exponential families
+        known[TOTAL] = math.nan
+        return
     count, mean, own = state.data.counts[arm], state.data.means[arm], of_arm(family, arm)
     if known[TOTAL] < math.inf:  # else nothing is certified
         price = arm_cost(family, state.data, arm, point[arm])

@@ -8,15 +8,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from stopwise.cells.gap import meeting_point
 from stopwise.cells.shape import GAP, SIDE, Shape
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import Quadratic, bet, interval, of_arm, variance, wide_regret
+from stopwise.families.verbs import (
+    Quadratic,
+    bet,
+    ceiling,
+    of_arm,
+    screens,
+    space,
+    variance,
+    wide_regret,
+)
 from stopwise.problems.verbs import Code, project
 from stopwise.stopping.likelihood import largest_sum
-from stopwise.stopping.purse import ARM, NOBODY, RANK, alike, keep
+from stopwise.stopping.purse import ARM, NOBODY, RANK, keep, start
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
@@ -31,7 +39,7 @@ def simple_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: floa
     if what.kind == SIDE:
         return side_wealth(family, data, what, purse)
     value = arm_wealth(family, data, what.arm, -what.side, what.limit, purse)
-    keep(data, what, value, what.limit, what.limit, purse)
+    keep(purse, data, what, value, what.limit, what.limit)
     return value
 
 
@@ -39,9 +47,15 @@ def simple_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: floa
 def arm_wealth(family: Any, data: Data, arm: int, side: float, limit: float, purse: Any) -> float:
     """log sum_q a_q w(limit; g_q): the arm is above (+1) or below the limit."""
     top = _bets(of_arm(family, arm), data, arm, side, limit, purse.gaps, purse.above)
+    return log_mixed(purse.above, top, purse)
+
+
+@jitable
+def log_mixed(bets: Floats, top: float, purse: Any) -> float:
+    """log sum_q a_q w_q, given log w_q in the first column, the largest of which is ``top``."""
     made = 0.0
     for q in range(purse.gaps.size):
-        made += purse.weights[q] * math.exp(purse.above[q, 0] - top)
+        made += purse.weights[q] * math.exp(bets[q, 0] - top)
     return top + math.log(made)
 
 
@@ -50,11 +64,12 @@ def _bets(
     family: Any, data: Data, arm: int, side: float, c: float, sizes: Floats, out: Floats
 ) -> float:
     """Every gap's log wealth and slope; returns the largest log wealth."""
-    count, mean = data.counts[arm], data.means[arm]
+    count, mean = float(data.counts[arm]), float(data.means[arm])  # plain numbers are quicker
     top = -math.inf
     for q in range(sizes.size):
-        out[q, 0], out[q, 1] = bet(family, side, count, mean, c, sizes[q])
-        top = max(top, out[q, 0])
+        value, slope = bet(family, side, count, mean, c, float(sizes[q]))
+        out[q, 0], out[q, 1] = value, slope
+        top = max(top, value)
     return top
 
 
@@ -92,11 +107,14 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) 
     _, arm, other, _, margin = what
     if not data.means[other] < data.means[arm] + margin:
         return 0.0  # M <= 1 between the means
-    low, high = interval(family)
+    low, high = space(family)
     left, right = low, high - margin
     first, last = max(data.means[other] - margin, low), min(data.means[arm], right)
     bend = _stiffness(family, data, what, 0.5 * (first + last))
-    c, step = meeting_point(family, data, arm, other, margin), last - first + margin
+    c, step = start(purse, family, data, what), last - first + margin
+    most = most_of_pair(family, data, what, c)
+    if most < enough:
+        return most
     value, slope = log_pair(family, data, what, c, purse)
     for turn in range(200):
         if slope < 0.0:
@@ -115,8 +133,19 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) 
         secant = (slope - before) / (c - at) if c != at else 0.0
         if secant > 0.0:
             bend = secant
-    keep(data, what, value, c, c + margin, purse)
+    keep(purse, data, what, value, c, c + margin)
     return value
+
+
+@jitable
+def most_of_pair(family: Any, data: Data, what: Shape, c: float) -> float:
+    """What log M(c) cannot exceed, where D does not say so."""
+    if screens(family):
+        return math.inf
+    arm, other = what.arm, what.other
+    return ceiling(of_arm(family, arm), 1.0, data.counts[arm], data.means[arm], c) + ceiling(
+        of_arm(family, other), -1.0, data.counts[other], data.means[other], c + what.limit
+    )
 
 
 @jitable
@@ -150,11 +179,11 @@ def log_pair(family: Any, data: Data, what: Shape, c: float, purse: Any) -> tupl
     one, one_slope = 0.0, 0.0  # bets on one arm
     pair, pair_slope = 0.0, 0.0
     x = y = dx = dy = 0.0  # sums of earlier terms, and of their slopes
-    idle, other_idle, near = math.exp(-top), math.exp(-own), alike(purse.gaps)
+    idle, other_idle, near = math.exp(-top), math.exp(-own), purse.alike
     for q in range(purse.gaps.size):
         a, b = math.exp(above[q, 0] - top), math.exp(below[q, 0] - own)
-        da, db = a * above[q, 1], b * below[q, 1]
-        weight, root = purse.weights[q], purse.roots[q]
+        da, db = a * float(above[q, 1]), b * float(below[q, 1])
+        weight, root = float(purse.weights[q]), float(purse.roots[q])
         one += weight * (a * other_idle + b * idle)
         one_slope += weight * (da * other_idle + db * idle)
         a, b, da, db = root * a, root * b, root * da, root * db

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +26,9 @@ from stopwise.families.verbs import (
     bet,
     divergence,
     divergence_slope,
-    interval,
     of_arm,
     regret,
+    space,
     variance,
     wide_regret,
 )
@@ -49,18 +49,44 @@ class Intervals(NamedTuple):
     high: Floats
 
 
-def mean_intervals(family: Any, state: State, delta: float) -> Intervals:
+def mean_intervals(family: Any, state: State, delta: float, room: int = 0) -> Intervals:
     """Intervals that hold for all arms and at all times together, with probability 1 - delta.
 
-    An arm without a sample, or of whose family no bets are known, has the whole space of means.
+    ``room``: how many arms there may ever be, if more can be added. An arm without a sample, or of whose
+    family no bets are known, has the whole space of means.
     """
     arms = state.data.counts.size
-    ends = (np.full(arms, each) for each in interval(family))
-    found = Intervals(*ends)
-    bets = own_bets(family, state.tally, state)
-    if bets is not None:
-        _filling(arms)(bets, family, state.data, math.log(arms / delta), *found)
+    found = Intervals(*(np.full(arms, each) for each in space(family)))
+    bets, level = own_bets(family, state.tally, state), math.log(max(arms, room) / delta)
+    if arms >= MANY and bets is not None:
+        _compiled()(bets, family, state.data, level, *found)
+    elif isinstance(bets, Stakes):
+        made = tuple(map(tuple, bets))
+        for arm in np.flatnonzero(state.data.counts):
+            own, (counts, means) = _kept(of_arm(family, int(arm))), state.data
+            ends = _alone(own, float(counts[arm]), float(means[arm]), level, made)
+            found.low[arm], found.high[arm] = ends
+    elif bets is not None:
+        fill(bets, family, state.data, level, *found)
     return found
+
+
+def _kept(own: Any) -> Any:
+    """An arm's family as it is now: what it knows of the samples may grow in place."""
+    return type(own)(*(np.copy(x) if isinstance(x, np.ndarray) else x for x in own))
+
+
+@lru_cache(4096)
+def _alone(own: Any, count: float, mean: float, level: float, made: Any) -> tuple[float, float]:
+    """Of one arm: most have no new sample since somebody asked."""
+    data, low, high = Data(np.array([count]), np.array([mean])), np.zeros(1), np.zeros(1)
+    fill(Stakes(*map(np.array, made)), own, data, level, low, high)
+    return float(low[0]), float(high[0])
+
+
+@cache
+def _compiled() -> Callable[..., None]:
+    return kernels.compiled(fill, allocates=False)
 
 
 # ------------------------------------------------------------------------------- what can be another
@@ -139,18 +165,9 @@ def _by_mixture(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple
 # ---------------------------------------------------------------------------------------- both ends
 
 
-def _filling(arms: int) -> Callable[..., None]:
-    return _compiled() if arms >= MANY else fill
-
-
-@cache
-def _compiled() -> Callable[..., None]:
-    return kernels.compiled(fill, allocates=False)
-
-
 def fill(bets: Any, family: Any, data: Data, level: float, low: Floats, high: Floats) -> None:
     """Both ends for each arm that has samples."""
-    first, last = interval(family)
+    first, last = space(family)
     for arm in range(data.counts.size):
         if data.counts[arm] > 0.0:
             low[arm] = crossing(bets, family, data, arm, level, first)

@@ -7,16 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.gap import meeting_point
 from stopwise.cells.shape import GAP, Shape
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import Data
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import divergence, gaps, of_arm
-from stopwise.problems.verbs import Code, code_size, parts, rank, simple
-
-ALIKE = (
-    0.6  # by what the weight of two gaps falls if one is twice the other, or a step of more away
+from stopwise.core.errors import NotDefined
+from stopwise.core.verbs import jitable, registered, verb
+from stopwise.families.verbs import (
+    Quadratic,
+    divergence,
+    gaps,
+    likeness,
+    of_arm,
+    regret,
+    screens,
+    wide_regret,
 )
+from stopwise.problems.verbs import Code, code_size, parts, rank, simple
 
 
 class Purse(NamedTuple):
@@ -25,6 +32,7 @@ class Purse(NamedTuple):
     gaps: Floats
     weights: Floats
     roots: Floats  # their square roots, but for a factor: of pairs, sqrt(a_q a_r) alike^|q - r|
+    alike: float  # by what the weight of two gaps falls for each step between them
     above: Floats  # gap x (log wealth, slope)
     below: Floats
     counts: Floats  # shrunken ones
@@ -33,10 +41,25 @@ class Purse(NamedTuple):
     marks: Ints  # see below
     weak: Floats
     answer: Ints  # in whose alternative the weak cell is
+    watched: (
+        Floats  # gap x (log wealth of the weak cell's arm, of the other), where D does not screen
+    )
 
 
 class SimplePurse(Purse):
     """That of problems and families where bets on one arm or two are all there is."""
+
+    __slots__ = ()
+
+
+class WatchedPurse(Purse):
+    """That of families where D does not screen: the weak cell is watched, see watch.py."""
+
+    __slots__ = ()
+
+
+class SimpleWatchedPurse(SimplePurse):
+    """Both."""
 
     __slots__ = ()
 
@@ -51,43 +74,49 @@ def stakes(family: Any) -> tuple[Floats, Floats]:
     """The gaps that are bet on, and their weights; none if the family has no bets."""
     largest, ratio, count = gaps(family)
     places = np.arange(count)
-    # the first half alike, and six at least; then falling
-    weights = np.maximum(places - max(count // 2, 5) + 1.0, 1.0) ** -1.5
+    # the first half alike, and six at least; then falling, each time that the gap is halved
+    beyond = min(1.0, math.log2(ratio)) * (places - max(count // 2, 5))
+    weights = np.maximum(beyond + 1.0, 1.0) ** -1.5
     return largest / ratio**places, weights / max(weights.sum(), 1.0)
 
 
-@jitable
-def alike(gaps: Floats) -> float:
-    """By what the weight of two gaps falls for each step between them."""
+def alike(gaps: Floats, base: float) -> float:
+    """By what the weight of two gaps falls for each step; ``base`` if one is twice the other."""
     if gaps.size < 2 or gaps[0] > 1.999 * gaps[1]:
-        return ALIKE
-    return math.exp(math.log(ALIKE) * math.log(gaps[0] / gaps[1]) / math.log(2.0))
+        return base  # for a step of more, too
+    return math.exp(math.log(base) * math.log(gaps[0] / gaps[1]) / math.log(2.0))
 
 
 def new_purse(problem: Any, family: Any) -> Any:
     """An empty one."""
     sizes, weights = stakes(family)
     places, count = np.arange(sizes.size), sizes.size
-    near = alike(sizes) ** np.abs(places[:, None] - places)
+    close = alike(sizes, float(likeness(family)))
+    near = close ** np.abs(places[:, None] - places)
     total = np.sqrt(weights) @ near @ np.sqrt(weights)
     code, arms = np.zeros(code_size(problem), dtype=np.int64), problem.arms
     alone = not parts(problem, family, code)
-    kind: Any = SimplePurse if count and simple(problem) else Purse
+    easy = bool(count and simple(problem))
+    kind: Any = SimplePurse if easy else Purse
+    if not screens(family):
+        kind = SimpleWatchedPurse if easy else WatchedPurse
     return kind(
         sizes,
         weights,
         np.sqrt(weights / total) if count else weights,
+        close,
         np.zeros((count, 2)),
         np.zeros((count, 2)),
         *(np.zeros(arms) for _ in range(3)),
         np.array([rank(problem), alone, NOBODY, NOBODY]),
         np.zeros(8),
         code,
+        np.zeros((count, 2)),
     )
 
 
-@jitable
-def keep(data: Data, what: Shape, value: float, c: float, other_c: float, purse: Any) -> None:
+@verb
+def keep(purse: Any, data: Data, what: Shape, value: float, c: float, other_c: float) -> None:
     """log M(c), or a bound's log wealth; not where c is beyond the mean, see docs/thresholds.md."""
     weak, arm, other = purse.weak, what.arm, what.other
     up = what.kind == GAP or what.side < 0.0  # the bet is that the arm is above
@@ -100,18 +129,33 @@ def keep(data: Data, what: Shape, value: float, c: float, other_c: float, purse:
     weak[SIDE_UP] = 1.0 if up else -1.0
 
 
-@jitable
-def still_weak(family: Any, data: Data, code: Code, purse: Any) -> float:
+@verb
+def check_wealth(family: Any, problem: Any) -> None:
+    """Refuse a family for which neither bets nor a mixture are known."""
+    kind = type(of_arm(family, 0))
+    known = issubclass(kind, Quadratic) or registered(regret, kind) or registered(wide_regret, kind)
+    if not known:
+        raise NotDefined(
+            f"Wealth with {family!r}: neither bets nor a mixture are known for this family. Use "
+            "MixtureMartingale(), or register stopwise.families.verbs.regret for it."
+        )
+
+
+@verb
+def purse(family: Any, problem: Any) -> Any:
+    """What Wealth keeps for this family."""
+    return new_purse(problem, family)
+
+
+@verb
+def still_weak(purse: Any, family: Any, data: Data, code: Code) -> float:
     """A bound on the weak cell's wealth now, infinite if it is not of this answer's alternative.
 
     The wealth at a fixed c grows at most by n d(x, c) for n samples of mean x, on the side of the bet.
     """
-    weak, arm, other = purse.weak, purse.marks[ARM], purse.marks[OTHER]
-    if arm == NOBODY:
+    if not is_of(purse, code):
         return math.inf
-    for k in range(code.size):
-        if code[k] != purse.answer[k]:
-            return math.inf
+    weak, arm, other = purse.weak, purse.marks[ARM], purse.marks[OTHER]
     side = weak[SIDE_UP]
     most = weak[BELIEVED] + _gain(family, data, arm, side, weak[PLACE], weak[COUNT], weak[MEAN])
     if other != arm:
@@ -119,6 +163,15 @@ def still_weak(family: Any, data: Data, code: Code, purse: Any) -> float:
             *(family, data, other, -side, weak[OTHER_PLACE], weak[OTHER_COUNT], weak[OTHER_MEAN])
         )
     return most + 1e-9  # rounding
+
+
+@jitable
+def is_of(purse: Any, code: Code) -> bool:
+    """Whether a weak cell is known, of this answer's alternative."""
+    same = purse.marks[ARM] != NOBODY
+    for k in range(code.size):
+        same = same and code[k] == purse.answer[k]
+    return same
 
 
 @jitable
@@ -131,3 +184,14 @@ def _gain(
         return 0.0
     fresh = (data.counts[arm] * data.means[arm] - count * mean) / more
     return more * divergence(of_arm(family, arm), fresh, c) if side * (fresh - c) > 0.0 else 0.0
+
+
+@verb(inline=True)
+def enter(purse: Any, family: Any, arm: int, sample: float) -> None:
+    """One more sample, for what is kept of the weak cell."""
+
+
+@verb
+def start(purse: Any, family: Any, data: Data, what: Shape) -> float:
+    """Where to begin the search for the least wealth against a pair: D's meeting point."""
+    return meeting_point(family, data, what.arm, what.other, what.limit)

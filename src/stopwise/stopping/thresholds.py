@@ -13,6 +13,7 @@ from stopwise.families.verbs import (
     martingale_cost,
     martingale_growth,
     of_arm,
+    one_parameter,
     regret,
     variance,
 )
@@ -48,6 +49,7 @@ class Conservative(Empty, Threshold):
 
 @level.register(Conservative)
 def _conservative_level(rule: Conservative, problem: Any, family: Any, delta: float) -> float:
+    one_parameter(family)
     return conservative_constant(problem.arms, delta) - math.log(delta)
 
 

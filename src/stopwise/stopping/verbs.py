@@ -14,6 +14,7 @@ import numpy as np
 from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.errors import MissingVerb
 from stopwise.core.verbs import jitable, verb
+from stopwise.families.verbs import likelihood
 from stopwise.problems.verbs import Code
 
 
@@ -33,6 +34,12 @@ def proven(rule: Any, problem: Any, family: Any) -> bool:
 def misplaced(rule: Any, family: Any, means: Any) -> str:
     """What to say, and what to set, if the rule was made for means far from these; else nothing."""
     return ""
+
+
+@verb
+def judges(rule: Any, family: Any) -> Any:
+    """The family that a run by this rule is about: by default the one with likelihood ratios."""
+    return likelihood(family)
 
 
 @verb

@@ -8,6 +8,7 @@ bound where the truth lies in the cell. docs/thresholds.md has the proofs.
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,22 @@ import numpy as np
 from stopwise.cells.shape import ANY
 from stopwise.core.arrays import assign
 from stopwise.core.data import Data, State
-from stopwise.core.errors import NotDefined
 from stopwise.core.values import Empty, StoppingRule
-from stopwise.core.verbs import registered
-from stopwise.families.verbs import Quadratic, of_arm, regret, wide_regret
+from stopwise.families.verbs import likelihood, screens
 from stopwise.problems.rounds import best_evidence, judged, weakest_cell
 from stopwise.problems.verbs import Code, cost, shape, union_bound
-from stopwise.stopping import verbs
+from stopwise.stopping import students_t, verbs, watch  # noqa: F401  (register what their purses do)
 from stopwise.stopping.bets import other_wealth, simple_wealth
-from stopwise.stopping.purse import ARM, NOBODY, Purse, SimplePurse, new_purse, still_weak
+from stopwise.stopping.purse import (
+    ARM,
+    NOBODY,
+    Purse,
+    SimplePurse,
+    check_wealth,
+    enter,
+    purse,
+    still_weak,
+)
 
 
 class Wealth(Empty, StoppingRule):
@@ -33,18 +41,18 @@ class Wealth(Empty, StoppingRule):
     title = "proven, the sharpest"
 
 
-verbs.tally.register(Wealth)(lambda rule, problem, family: new_purse(problem, family))
+verbs.tally.register(Wealth)(lambda rule, problem, family: purse(family, problem))
+verbs.judges.register(Wealth)(lambda rule, family: family)
+
+
+@verbs.update.register(Wealth)
+def _update(rule: Wealth, problem: Any, family: Any, state: State, arm: int, sample: float) -> None:
+    enter(state.tally, family, arm, sample)
 
 
 @verbs.level.register(Wealth)
 def _level(rule: Wealth, problem: Any, family: Any, delta: float) -> float:
-    kind = type(of_arm(family, 0))
-    known = issubclass(kind, Quadratic) or registered(regret, kind) or registered(wide_regret, kind)
-    if not known:
-        raise NotDefined(
-            f"Wealth with {family!r}: neither bets nor a mixture are known for this family. Use "
-            "MixtureMartingale(), or register stopwise.families.verbs.regret for it."
-        )
+    check_wealth(family, problem)
     return math.log(union_bound(problem)) - math.log(delta)
 
 
@@ -56,11 +64,11 @@ def _weigh(
     rule: Wealth, problem: Any, family: Any, state: State, rounds: int, least: float
 ) -> float:
     """D is at least the evidence: below the level it settles the matter, and a weak cell may too."""
-    enough = max(least, 0.0)
+    enough = max(least, 0.0) if screens(family) else 0.0
     found = best_evidence(problem, family, state.data, state.sketch, enough, state.answer)
     if not found >= enough:
         return found
-    believed = still_weak(family, state.data, state.answer, state.tally)
+    believed = still_weak(state.tally, family, state.data, state.answer)
     if believed < least:
         return believed
     found = weakest_cell(
@@ -75,9 +83,9 @@ def _weigh(
 def _evidence(rule: Wealth, problem: Any, family: Any, state: State, code: Code) -> float:
     if cost(problem, family, state.data, code, np.zeros(problem.arms)) == 0.0:
         return 0.0  # D is at least the evidence
-    purse = type(state.tally)(*map(np.copy, state.tally))  # who asks changes nothing
-    purse.marks[ARM] = NOBODY
-    return float(weakest_cell(problem, family, state.data, state.sketch, code, purse, -math.inf))
+    own = type(state.tally)(*map(copy, state.tally))  # who asks changes nothing
+    own.marks[ARM] = NOBODY
+    return float(weakest_cell(problem, family, state.data, state.sketch, code, own, -math.inf))
 
 
 @judged.register(SimplePurse)
@@ -95,7 +103,7 @@ def _judged(
     what = shape(problem, code, cell)
     if what.kind == ANY or purse.gaps.size == 0:
         purse.marks[ARM] = NOBODY
-        value = other_wealth(family, problem, data, code, cell, purse, enough)
+        value = other_wealth(likelihood(family), problem, data, code, cell, purse, enough)
     else:
         value = simple_wealth(family, data, what, purse, enough)
     return value if not value <= 0.0 else 0.0

@@ -12,6 +12,8 @@ from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.engine.design import default_stopping
+from stopwise.engine.truth import known_family
+from stopwise.families.laws import in_words
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
 from stopwise.stopping.verbs import misplaced
@@ -31,6 +33,12 @@ class Instance:
     seed: int
     oracle: Oracle
     lower_bound: float
+    laws: tuple[Any, ...] = ()  # the arms', where samples are not the family's
+
+    @property
+    def truth(self) -> Any:
+        """What ``simulate`` was given."""
+        return list(self.laws) or self.means
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +121,7 @@ class Forecast:
     complete: bool  # False after Ctrl-C
     instances: tuple[Instance, ...]
     strategies: dict[str, StrategyForecast]
+    labels: tuple[str, ...] = ()  # the arms', if pilot data have some
 
     def __getitem__(self, name: str) -> StrategyForecast:
         return self.strategies[name]
@@ -144,13 +153,13 @@ class Forecast:
             "T* kl(delta, 1 - delta): no delta-correct method needs fewer on average "
             "(Garivier & Kaufmann 2016)"
         )
-        remark = bound_remark(self.family)
+        remark = bound_remark(known_family(self.family, self.instances[0].laws))
         return f"{text}; {remark}" if remark else text
 
     def facts(self) -> list[tuple[str, str]]:
         """Names and values: the question and the lower bound."""
         bounds = [each.lower_bound for each in self.instances]
-        several = len(bounds) > 1
+        several, laws = len(bounds) > 1, self.instances[0].laws
         answers = list(dict.fromkeys(repr(each.oracle.answers[0]) for each in self.instances))
         span = f" on average ({amount(min(bounds))} to {amount(max(bounds))})" if several else ""
         plan = f"{self.repetitions} of each strategy"
@@ -158,6 +167,7 @@ class Forecast:
         return [
             ("problem", f"{self.problem!r}, {self.family!r}"),
             ("means", ", ".join(spelled(each) for each in self.guesses)),
+            *([("samples", "; ".join(map(in_words, laws)))] if laws and not several else []),
             ("delta", f"{self.delta:g}"),
             ("stopping", f"{self.stopping!r} ({self.guarantee})"),
             ("oracle answer", " or ".join(answers[:6]) + (" or ..." if len(answers) > 6 else "")),
@@ -217,10 +227,11 @@ class Forecast:
     def arm_table(self) -> Table:
         """Samples of each arm: the mean, and in brackets the 95 % quantile."""
         weights = self.oracle_weights
+        names = self.labels or tuple(map(str, range(weights.size)))
         header = ["arm", "mean", "oracle share", *self.strategies]
         rows = [
             [
-                *(str(k), spelled(self.guesses[k]), f"{weights[k]:.3f}"),
+                *(names[k], spelled(self.guesses[k]), f"{weights[k]:.3f}"),
                 *(
                     f"{amount(each.arm_means[k])} ({amount(each.arm_highs[k])})"
                     for each in self.strategies.values()
@@ -276,6 +287,7 @@ class Forecast:
             "proven": self.proven,
             "delta": self.delta,
             "means": [list(g) if isinstance(g, tuple) else g for g in self.guesses],
+            **({"labels": list(self.labels)} if self.labels else {}),
             "costs": None if self.costs is None else self.costs.tolist(),
             "seed": self.seed,
             "repetitions": self.repetitions,
@@ -288,6 +300,7 @@ class Forecast:
             "instances": [
                 {
                     "means": each.means.tolist(),
+                    **({"deviations": [law.deviation for law in each.laws]} if each.laws else {}),
                     "seed": each.seed,
                     "characteristic_time": each.oracle.time,
                     "lower_bound": each.lower_bound,

@@ -14,9 +14,12 @@ from stopwise.core import checks, registry
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role, needs_family
+from stopwise.core.verbs import registered
 from stopwise.engine.design import Design, check_deltas, generator, prepare, what_suits
 from stopwise.engine.step import begin
-from stopwise.families.checks import check_means
+from stopwise.engine.truth import known_family, read_truth
+from stopwise.engine.worker import Worker, new_outcome
+from stopwise.families.verbs import record
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
 from stopwise.problems.rounds import rebuild
@@ -24,6 +27,7 @@ from stopwise.problems.verbs import tie
 from stopwise.stopping.verbs import update, weigh
 from stopwise.studies.amounts import Guess
 from stopwise.studies.forecast import QUANTILES, Forecast, Instance, Spread, StrategyForecast
+from stopwise.studies.guesses import read_guesses, read_prices
 from stopwise.studies.results import Results, binomial_interval
 from stopwise.studies.simulation import DELTA, MAX_ROUNDS, reporter, simulate
 
@@ -39,9 +43,10 @@ USUAL = ("sticky-track-and-stop", "track-and-stop", "uniform")
 @needs_family
 def plan(
     problem: Problem,
-    means: Sequence[Guess],
+    means: Sequence[Any] | Mapping[str, ArrayLike],
     *,
     family: Family,
+    deviations: float | ArrayLike | None = None,
     strategies: Strategies | None = None,
     stopping: StoppingRule | None = None,
     delta: float = DELTA,
@@ -56,8 +61,9 @@ def plan(
     """How many samples an experiment will take, if the means are what you guess.
 
     Each of the ``means`` is a number or a pair (low, high). With pairs, ``draws`` instances are drawn
-    uniformly and independently from the ranges, and runs are simulated at each. ``strategies`` is a
-    list or a dictionary by name; by default Sticky Track-and-Stop, Track-and-Stop and Uniform.
+    uniformly and independently from the ranges, and runs are simulated at each. In place of means:
+    laws or pilot data (as a dict or a table), and ``deviations``, as in ``simulate``. ``strategies`` is
+    a list or a dictionary by name; by default Sticky Track-and-Stop, Track-and-Stop and Uniform.
     ``stopping`` is by default the rule that suits the family. ``costs`` is what a sample of each arm
     costs (one number for all, or one each). ``repetitions``, for each instance and strategy, is by
     default between 20 and 400 runs of each strategy, as many as take a few seconds. ``max_rounds`` ends
@@ -65,10 +71,10 @@ def plan(
     those of ``simulate``. Means at which no test can end are refused.
     """
     setting = what_suits(problem, family, stopping=stopping)
-    guesses = _guesses(means, problem.arms, family)
+    guesses, truth = read_guesses(means, deviations, problem.arms, family)
     level = _error_rate(delta)
     chosen = _named(strategies)
-    prices = None if costs is None else _prices(costs, len(guesses))
+    prices = None if costs is None else read_prices(costs, len(guesses))
     count = None if repetitions is None else checks.whole("repetitions", repetitions, least=1)
     start = checks.whole("seed", seed, least=0)
     several = any(isinstance(guess, tuple) for guess in guesses)
@@ -78,9 +84,10 @@ def plan(
         most = checks.whole("max_rounds", max_rounds, least=len(guesses))
     if workers is not None:
         checks.whole("workers", workers, least=1)
-    instances, sharp = _instances(problem, family, guesses, level, start, number)
+    laws = truth.laws or deviations
+    instances, sharp = _instances(problem, family, guesses, laws, level, start, number)
     designs = [
-        prepare(setting._replace(strategy=each), instances[0].means, (level,), most)
+        prepare(setting._replace(strategy=each), instances[0].truth, (level,), most)
         for each in chosen.values()
     ]
     _refuse_out_of_reach(instances, most)
@@ -108,27 +115,8 @@ def plan(
         complete,
         instances,
         found,
+        truth.labels,
     )
-
-
-def _guesses(means: Any, arms: int, family: Any) -> tuple[Guess, ...]:
-    allowed = f"{arms} entries, one for each arm: a number, or a pair (low, high)"
-    if isinstance(means, str | bytes) or not hasattr(means, "__len__") or len(means) != arms:
-        raise BadArgument("means", means, allowed)
-    found: list[Guess] = []
-    for arm, each in enumerate(means):
-        if np.ndim(each) == 0:
-            found.append(checks.finite(f"means[{arm}]", each))
-            continue
-        if np.shape(each) != (2,):
-            raise BadArgument(f"means[{arm}]", each, "a number, or a pair (low, high)")
-        low, high = (checks.finite(f"means[{arm}]", end) for end in each)
-        if not low < high:
-            raise BadArgument(f"means[{arm}]", each, "a pair (low, high) with low < high")
-        found.append((low, high))
-    for end in (0, 1):
-        check_means([g[end] if isinstance(g, tuple) else g for g in found], arms, family)
-    return tuple(found)
 
 
 def _error_rate(delta: Any) -> float:
@@ -159,20 +147,11 @@ def _named(strategies: Strategies | None) -> dict[str, Strategy]:
     return found
 
 
-def _prices(costs: Any, arms: int) -> Floats:
-    if np.ndim(costs) == 0:
-        return np.full(arms, checks.positive("costs", costs))
-    found = checks.vector("costs", costs, arms)
-    if np.any(found <= 0.0):
-        arm = int(np.argmax(found <= 0.0))
-        raise BadArgument(f"costs[{arm}]", float(found[arm]), "a cost above 0 for each sample")
-    return found
-
-
 def _instances(
     problem: Problem,
     family: Family,
     guesses: tuple[Guess, ...],
+    laws: Any,
     delta: float,
     seed: int,
     number: int,
@@ -180,9 +159,11 @@ def _instances(
     """Where to simulate, with the lower bounds there; and whether those are the sharp ones."""
     drawn = [_draw(guesses, seed, place) for place in range(number)] if number > 1 else []
     places = drawn or [(np.array(guesses, dtype=float), seed)]
-    oracles = []
+    oracles, own_laws = [], []
     for place, (means, _) in enumerate(places):
-        found = oracle(problem, means, family=family)
+        own = laws if isinstance(laws, tuple) else read_truth(means, family, laws).laws
+        found = oracle(problem, means, family=known_family(family, own))
+        own_laws.append(own)
         if found.value == 0.0:
             raise _tie(found, f" (draw {place + 1} of {number})" if drawn else "")
         oracles.append(found)
@@ -191,8 +172,8 @@ def _instances(
     sharp = all(len(each.correct) == 1 for each in oracles)
     factor = (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta) if sharp else -math.log(delta)
     return tuple(
-        Instance(means, own, each, each.time * factor)
-        for (means, own), each in zip(places, oracles, strict=True)
+        Instance(means, own, each, each.time * factor, its)
+        for (means, own), each, its in zip(places, oracles, own_laws, strict=True)
     ), sharp
 
 
@@ -225,9 +206,24 @@ def _refuse_out_of_reach(instances: tuple[Instance, ...], max_rounds: int) -> No
 
 def _affordable(designs: list[Design], instances: tuple[Instance, ...]) -> int:
     """As many repetitions as fit into the budget, from the rounds that the first of them will take."""
-    rounds = sum(_guess_rounds(designs[0], each.oracle) for each in instances) * len(designs)
+    if registered(
+        record, type(designs[0].family)
+    ):  # what it keeps of samples only samples can tell
+        scale = sum(each.oracle.time for each in instances) / instances[0].oracle.time
+        rounds = _first_run(designs[0]) * scale * len(designs)
+    else:
+        rounds = sum(_guess_rounds(designs[0], each.oracle) for each in instances) * len(designs)
     fewest, most = (max(2, -(-number // len(instances))) for number in (FEWEST, MOST))
     return int(np.clip(BUDGET // rounds, fewest, most))
+
+
+def _first_run(design: Design) -> float:
+    """The rounds of one run, or a share of the budget if it takes more."""
+    worker = Worker(design._replace(max_rounds=min(design.max_rounds, BUDGET // FEWEST)))
+    outcome = new_outcome(design)
+    for _ in worker.run(0, 0, 0, outcome, lambda: False):
+        pass
+    return float(outcome.progress[0])
 
 
 def _guess_rounds(design: Design, found: Oracle) -> float:
@@ -266,7 +262,7 @@ def _simulate(
         for place, (instance, name) in enumerate(jobs):
             report(count * place)  # the next strategy may have to be compiled first
             results = simulate(
-                means=instance.means,
+                means=instance.truth,
                 **designs[name].asked._asdict(),
                 delta=float(designs[name].deltas[0]),
                 repetitions=count,

@@ -15,6 +15,7 @@ import numpy as np
 from stopwise import __version__
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table
+from stopwise.engine.truth import known_family
 from stopwise.oracles.quantities import oracle
 from stopwise.studies.look import bar_style, looked, marker_style, series_style
 from stopwise.studies.results import Results
@@ -68,7 +69,8 @@ def panels(results: StudyResults) -> list[Panel]:
 
 
 def _panel(results: StudyResults, instance: Instance) -> Panel:
-    truth = oracle(instance.problem, instance.means, family=results.spec.family)
+    family = known_family(results.spec.family, instance.laws)
+    truth = oracle(instance.problem, instance.means, family=family)
     several = len(results.spec.stopping) > 1
     series = tuple(
         _series(f"{case.strategy[0]}, {case.stopping[0]}" if several else case.strategy[0], found)

@@ -19,6 +19,8 @@ from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.engine.batch import Batch
 from stopwise.engine.design import Design
+from stopwise.engine.truth import known_family
+from stopwise.families.laws import in_words
 from stopwise.oracles.quantities import oracle
 from stopwise.problems.verbs import Code, correct_answers, decode
 
@@ -119,6 +121,7 @@ class Results:
     stopping_times: Ints
     codes: Code
     counts: Floats
+    laws: tuple[Any, ...] = ()  # the arms', where samples are not the family's
 
     @property
     def deltas(self) -> tuple[float, ...]:
@@ -161,7 +164,8 @@ class Results:
         """Mean, standard error, quantiles, errors with an exact interval, and the ratio to the bound."""
         if len(self) == 0:
             raise StopwiseError("summary: no run has finished.")
-        time = oracle(self.problem, self.means, family=self.family).time
+        known = known_family(self.family, self.laws)
+        time = oracle(self.problem, self.means, family=known).time
         shape = (len(self), len(self.deltas))
         times, correct = self.stopping_times.reshape(shape), self.correct.reshape(shape)
         rows = tuple(
@@ -210,6 +214,7 @@ class Results:
             "stopping": repr(self.stopping),
             "proven": str(self.proven),
             "means": repr(self.means.tolist()),
+            **({"laws": "; ".join(map(in_words, self.laws))} if self.laws else {}),
             "delta": repr(self.delta),
             "seed": str(self.seed),
             "max_rounds": str(self.max_rounds),
@@ -278,4 +283,5 @@ def collect(
         times,
         codes,
         counts,
+        design.laws,
     )

@@ -7,7 +7,7 @@ import secrets
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +30,7 @@ from stopwise.studies.results import Results, collect
 
 MAX_ROUNDS = 10_000_000
 DELTA = 0.05
+Means = ArrayLike | Sequence[Any] | Mapping[str, ArrayLike]  # numbers, laws, or pilot data
 PATIENCE = 2.0  # seconds before a progress bar appears
 
 
@@ -151,9 +152,10 @@ def _seed(seed: int | None) -> int:
 @needs_family
 def run(
     problem: Problem,
-    means: ArrayLike,
+    means: Means,
     *,
     family: Family,
+    deviations: float | ArrayLike | None = None,
     strategy: Strategy | None = None,
     stopping: StoppingRule | None = None,
     delta: float = DELTA,
@@ -163,10 +165,12 @@ def run(
 ) -> Run:
     """One run from its first sample to its answer; with ``trace``, every round of it.
 
-    ``strategy`` and ``stopping`` are by default those that suit the problem and the family.
+    ``means`` and ``deviations`` are those of ``simulate``; ``strategy`` and ``stopping`` are by default
+    those that suit the problem and the family.
     """
     (only,) = check_deltas(checks.finite("delta", delta))
-    design = prepare(what_suits(problem, family, strategy, stopping), means, (only,), max_rounds)
+    setting = what_suits(problem, family, strategy, stopping)
+    design = prepare(setting, means, (only,), max_rounds, deviations)
     _warn(design)
     used = _seed(seed)
     room = min(CHUNK, design.max_rounds) if trace else 0
@@ -226,9 +230,10 @@ def _readable(trace: Trace, design: Design, rounds: int) -> RunTrace:
 @needs_family
 def simulate(
     problem: Problem,
-    means: ArrayLike,
+    means: Means,
     *,
     family: Family,
+    deviations: float | ArrayLike | None = None,
     strategy: Strategy | None = None,
     stopping: StoppingRule | None = None,
     delta: float | Sequence[float] = DELTA,
@@ -240,6 +245,10 @@ def simulate(
 ) -> Results:
     """Many independent runs. The results depend on the seed alone, not on the number of workers.
 
+    ``means`` are the arms' true means: samples are the family's. Samples of other laws: a frozen
+    distribution of scipy.stats for each arm; or pilot data, which are resampled (a dict from labels to
+    values, a list of arrays, or a pandas table with a column for each arm); or ``deviations``, the arms'
+    standard deviations (one number, or one each): normal for Gaussian arms, Beta for Bounded ones.
     ``strategy`` and ``stopping`` are by default those that suit the problem and the family. A list of
     deltas gets all its stopping times from one trajectory. ``workers`` is the number of threads
     (default: one for each processor). ``progress``: True or False, or a function that is told how many
@@ -247,7 +256,8 @@ def simulate(
     runs that have finished, with ``complete`` False.
     """
     deltas = check_deltas(delta)
-    design = prepare(what_suits(problem, family, strategy, stopping), means, deltas, max_rounds)
+    setting = what_suits(problem, family, strategy, stopping)
+    design = prepare(setting, means, deltas, max_rounds, deviations)
     count = checks.whole("repetitions", repetitions, least=1)
     _warn(design)
     used = _seed(seed)

@@ -15,16 +15,18 @@ from stopwise.core import checks, verbs
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family, Problem
 from stopwise.engine.design import Design, Setting, prepare
+from stopwise.engine.truth import read_truth
 
 Named = tuple[str, Any]
 
 
 class Instance(NamedTuple):
-    """A problem and the true means."""
+    """A problem, the true means, and the arms' laws where samples are not the family's."""
 
     name: str
     problem: Any
     means: tuple[float, ...]
+    laws: tuple[Any, ...] = ()
 
 
 class Case(NamedTuple):
@@ -57,15 +59,18 @@ class StudySpec(NamedTuple):
 
     def design(self, case: Case) -> Design:
         """What the engine needs for a case."""
-        _, problem, means = case.instance
+        _, problem, means, laws = case.instance
         asked = Setting(problem, self.family, case.strategy[1], case.stopping[1])
-        return prepare(asked, means, self.deltas, self.max_rounds)
+        return prepare(asked, list(laws) or means, self.deltas, self.max_rounds)
 
     def fingerprint(self) -> str:
         """A hash of what decides the numbers: the values, the version, and a user's own functions."""
         values = (
             self.family,
-            tuple((each.problem, each.means) for each in self.instances),
+            tuple(
+                (each.problem, each.means, *(law.identity for law in each.laws))
+                for each in self.instances
+            ),
             tuple(value for _, value in self.strategies),
             tuple(value for _, value in self.stopping),
             *(self.deltas, self.repetitions, self.seed, self.max_rounds, self.block),
@@ -103,10 +108,16 @@ def _parts(value: Any) -> Iterator[bytes]:
 
 
 def named_instances(
-    instances: Any, problem: Problem | Callable[[int], Problem]
+    instances: Any,
+    problem: Problem | Callable[[int], Problem],
+    family: Family,
+    deviations: Any = None,
 ) -> tuple[Instance, ...]:
     """Instances with names that differ; one may stand for a list of one."""
-    found = tuple(_instance(i, *item, problem) for i, item in enumerate(_listed(instances)))
+    found = tuple(
+        _instance(i, *item, problem, family, deviations)
+        for i, item in enumerate(_listed(instances))
+    )
     if not found:
         raise BadArgument("instances", instances, "at least one instance")
     _distinct("instances", [each.name for each in found])
@@ -114,17 +125,26 @@ def named_instances(
 
 
 def _listed(instances: Any) -> list[tuple[str | None, Any]]:
-    """(name, means): from a dict, a list of means, or one instance's means."""
+    """(name, means): from a dict, a list of means, or one instance's means (or laws, or pilot data)."""
     if isinstance(instances, Mapping):
         return [(str(name), means) for name, means in instances.items()]
-    if len(instances) and not np.ndim(instances[0]):
+    if hasattr(instances, "columns"):
+        return [(None, instances)]
+    first = instances[0] if len(instances) else ()
+    if not isinstance(first, Mapping) and not hasattr(first, "columns") and not np.ndim(first):
         return [(None, instances)]
     return [(None, means) for means in instances]
 
 
-def _instance(place: int, name: str | None, means: Any, problem: Any) -> Instance:
+def _instance(
+    place: int, name: str | None, means: Any, problem: Any, family: Family, deviations: Any
+) -> Instance:
     where = f"instances[{place}].means"
-    values = tuple(checks.vector(where, means).tolist())
+    try:
+        truth = read_truth(means, family, deviations)
+        values = tuple(checks.vector("means", truth.means).tolist())
+    except BadArgument as error:
+        raise error.renamed(f"instances[{place}].{error.name}") from None
     try:
         own = problem if isinstance(problem, tuple) else problem(len(values))
     except BadArgument as error:
@@ -132,7 +152,7 @@ def _instance(place: int, name: str | None, means: Any, problem: Any) -> Instanc
             raise
         allowed = f"means of as many arms as the problem may have: {error.allowed}"
         raise BadArgument(where, list(values), allowed) from None
-    return Instance(f"instance {place + 1}" if name is None else name, own, values)
+    return Instance(f"instance {place + 1}" if name is None else name, own, values, truth.laws)
 
 
 def named_values(what: str, given: Any) -> tuple[Named, ...]:

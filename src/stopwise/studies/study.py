@@ -35,10 +35,11 @@ class Study:
     """Every combination of instances, strategies and stopping rules, simulated so many times.
 
     ``problem`` is a problem, or a function of the number of arms (such as BestArm itself).
-    ``instances`` are means: of one instance, a list of them, or a dict from names; ``strategies`` and
-    ``stopping`` likewise, by default what suits the problem and the family. ``block`` is how many
-    repetitions are stored together. Results depend on these and on ``seed``, never on who computes
-    them; ``folder`` is where blocks are kept.
+    ``instances`` are means (or laws or pilot data, see ``simulate``): of one instance, a list of them,
+    or a dict from names; ``deviations`` are the arms' standard deviations, in all of them.
+    ``strategies`` and ``stopping`` likewise, by default what suits the problem and the family.
+    ``block`` is how many repetitions are stored together. Results depend on these and on ``seed``,
+    never on who computes them; ``folder`` is where blocks are kept.
     """
 
     @needs_family
@@ -48,6 +49,7 @@ class Study:
         instances: Any,
         *,
         family: Family,
+        deviations: Any = None,
         strategies: Any = None,
         stopping: Any = None,
         deltas: float | Sequence[float] = DELTA,
@@ -60,7 +62,7 @@ class Study:
     ) -> None:
         check_role("family", family, Family)
         count = whole("repetitions", repetitions, least=1)
-        cases = named_instances(instances, problem)
+        cases = named_instances(instances, problem, family, deviations)
         if strategies is None:
             strategies = default_strategy(cases[0].problem)
         self.spec = StudySpec(

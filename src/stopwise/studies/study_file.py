@@ -11,6 +11,8 @@ import numpy as np
 
 from stopwise.core import checks, spelling
 from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.engine.truth import read_truth
+from stopwise.studies.pilot import read_pilot
 
 LAWS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "uniform": (("low", "high"), lambda rng, size, low, high: rng.uniform(low, high, size)),
@@ -20,6 +22,7 @@ LAWS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     ),
     "beta": (("a", "b"), lambda rng, size, a, b: rng.beta(a, b, size)),
 }
+KINDS = "``means``, a ``law`` or ``pilot`` data"
 KEYS = (
     *("name", "problem", "family", "instances", "strategies", "stopping"),
     *("deltas", "repetitions", "seed", "max_rounds", "block"),
@@ -43,13 +46,13 @@ def read_study(path: Path, make: Callable[..., Any]) -> Any:
         raise StopwiseError(f"{path.name}: not TOML: {error}.") from None
     lines = line_numbers(text)
     try:
-        return make(**_arguments(table, path.stem))
+        return make(**_arguments(table, path))
     except BadArgument as error:
         inner = "deltas" if error.name == "delta" else error.name
         raise error.renamed(f"{path.name}, line {line_of(inner, lines)}: {inner}") from None
 
 
-def _arguments(table: dict[str, Any], stem: str) -> dict[str, Any]:
+def _arguments(table: dict[str, Any], path: Path) -> dict[str, Any]:
     for key in table:
         if key not in KEYS:
             hint = "Thresholds are called ``stopping`` since 0.3.0." if key == "thresholds" else ""
@@ -58,17 +61,17 @@ def _arguments(table: dict[str, Any], stem: str) -> dict[str, Any]:
         if key not in table:
             raise BadArgument(key, None, f"a value: a study needs ``{key}``")
     seed = checks.whole("seed", table.get("seed", 0), least=0)
-    question = table["problem"]
+    question, family = table["problem"], spelling.family(table["family"])
     values: dict[str, Any] = {
         key: _values(key, table[key]) for key in ("strategies", "stopping") if key in table
     }
     others = ("deltas", "repetitions", "max_rounds", "block")
     return {
         "problem": lambda arms: spelling.problem(question, arms),
-        "instances": dict(_instances(table["instances"], seed)),
-        "family": spelling.family(table["family"]),
+        "instances": dict(_instances(table["instances"], seed, family, path.parent)),
+        "family": family,
         "seed": seed,
-        "name": str(table.get("name", stem)),
+        "name": str(table.get("name", path.stem)),
         **values,
         **{key: table[key] for key in others if key in table},
     }
@@ -98,10 +101,10 @@ def _label(table: Any) -> str:
     return f"{table['kind']}:{options}" if options else str(table["kind"])
 
 
-def _instances(given: Any, seed: int) -> Iterator[tuple[str, Any]]:
-    """Means that are written down, or drawn from a law."""
+def _instances(given: Any, seed: int, family: Any, folder: Path) -> Iterator[tuple[str, Any]]:
+    """Means that are written down (with deviations: laws), drawn from a law, or a file of pilot data."""
     if not isinstance(given, list) or not given:
-        raise BadArgument("instances", given, "tables [[instances]] with ``means`` or a ``law``")
+        raise BadArgument("instances", given, f"tables [[instances]] with {KINDS}")
     names: set[str] = set()
     for place, table in enumerate(given):
         where = f"instances[{place}]"
@@ -110,16 +113,38 @@ def _instances(given: Any, seed: int) -> Iterator[tuple[str, Any]]:
         own = str(table.get("name", f"instance {place + 1}"))
         if "law" in table:
             found = _drawn(where, table, own, np.random.SeedSequence(seed, spawn_key=(place,)))
+        elif "pilot" in table:
+            found = [(own, _pilot(where, table, folder))]
         else:
-            _only(where, table, ("name", "means"))
+            _only(where, table, ("name", "means", "deviations"))
             if "means" not in table:
-                raise BadArgument(where, dict(table), "a table with ``means`` or a ``law``")
-            found = [(own, table["means"])]
+                raise BadArgument(where, dict(table), f"a table with {KINDS}")
+            found = [(own, _means(where, table, family))]
         for name, means in found:
             if name in names:
                 raise BadArgument(f"{where}.name", name, "names that all differ")
             names.add(name)
             yield name, means
+
+
+def _pilot(where: str, table: Mapping[str, Any], folder: Path) -> Any:
+    _only(where, table, ("name", "pilot"))
+    try:
+        return read_pilot(folder / str(table["pilot"]))
+    except BadArgument as error:
+        raise BadArgument(
+            f"{where}.pilot", error.given, f"{error.name}: {error.allowed}", error.hint
+        ) from None
+
+
+def _means(where: str, table: Mapping[str, Any], family: Any) -> Any:
+    """As they are written; with deviations the laws."""
+    if "deviations" not in table:
+        return table["means"]
+    try:
+        return list(read_truth(table["means"], family, table["deviations"]).laws)
+    except BadArgument as error:
+        raise error.renamed(f"{where}.{error.name}") from None
 
 
 def _drawn(

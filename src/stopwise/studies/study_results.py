@@ -15,6 +15,7 @@ from stopwise import __version__
 from stopwise.core.errors import BadArgument
 from stopwise.core.optional import load
 from stopwise.core.tables import html_table, text_table
+from stopwise.families.laws import in_words
 from stopwise.studies.blocks import write_file
 from stopwise.studies.results import Results
 from stopwise.studies.spec import Case, StudySpec
@@ -190,12 +191,14 @@ def _names(case: Case) -> tuple[str, str, str]:
 
 def describe(spec: StudySpec, key: str) -> dict[str, Any]:
     """A spec for people to read."""
+    laws = {each.name: [in_words(law) for law in each.laws] for each in spec.instances if each.laws}
     return {
         "name": spec.name,
         "hash": key,
         "version": __version__,
         "family": repr(spec.family),
         "instances": {each.name: list(each.means) for each in spec.instances},
+        **({"laws": laws} if laws else {}),
         "problems": sorted({repr(each.problem) for each in spec.instances}),
         "strategies": {name: repr(value) for name, value in spec.strategies},
         "stopping": {name: repr(value) for name, value in spec.stopping},

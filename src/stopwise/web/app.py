@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from stopwise import __version__
 from stopwise.campaign.storage.store import Store
 from stopwise.core.errors import StopwiseError
-from stopwise.web import forms, routes
+from stopwise.web import forms, lifecycle, routes
 from stopwise.web.access import Access
 from stopwise.web.connections import Connections
 from stopwise.web.middleware.authentication import Authentication
@@ -60,6 +60,7 @@ def create_app(store: Store, hosts: frozenset[str], always_open: bool = False) -
     )
     app.state.connections = connections
     app.include_router(routes.router)
+    app.include_router(lifecycle.router)
     app.add_exception_handler(StopwiseError, routes.answer_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _plain_error)

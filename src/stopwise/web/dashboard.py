@@ -53,14 +53,14 @@ class Dashboard:
 
 def page(campaign: Campaign) -> dict[str, Any]:
     """Everything that the page shows."""
-    spec = campaign.spec
     with campaign.look() as (transaction, seen):
+        spec = seen.spec
         leases = transaction.leases(LEDGER)
         newest = transaction.newest(0, LEDGER)
     session = seen.session
     now = oracle_now(spec, session)
     samples, evidence, threshold = session.curve
-    status, decision = Status.of(campaign.name, spec, seen), seen.decision
+    status, decision = Status.of(campaign.name, spec, seen, campaign.now()), seen.decision
     return {
         "asked": asked(spec.design.problem),
         "named": list(named(spec.design.problem, decision.answer)) if decision else [],

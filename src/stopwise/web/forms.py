@@ -12,6 +12,7 @@ MOST_TELLS = 1000
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 TokenText = Annotated[str, Field(min_length=1, max_length=64)]
 Seconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+Text = Annotated[str, Field(max_length=1000)]
 Value = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -75,11 +76,25 @@ class Record(Form):
     token: TokenText | None = None
 
 
+class Result(Form):
+    """A sample of the past, with a token that makes it safe to repeat."""
+
+    arm: int | str
+    value: Value
+    token: TokenText
+
+
+class Records(Form):
+    """Many samples that nobody asked for, in the order in which they were begun."""
+
+    records: Annotated[list[Result], Field(min_length=1, max_length=MOST_TELLS)]
+
+
 class Release(Form):
     """The sample will not come."""
 
     token: TokenText
-    reason: Annotated[str, Field(max_length=1000)] = ""
+    reason: Text = ""
 
 
 class Heartbeat(Form):
@@ -87,6 +102,66 @@ class Heartbeat(Form):
 
     token: TokenText
     lease: Seconds | None = None
+
+
+class Nothing(Form):
+    """Nothing more to say."""
+
+
+class Pause(Form):
+    """Why, for the record."""
+
+    reason: Text = ""
+
+
+class Close(Form):
+    """Why there is no answer."""
+
+    reason: Annotated[Text, Field(min_length=1)]
+
+
+class Rename(Form):
+    """The new name."""
+
+    name: Name
+
+
+class Note(Form):
+    """What to remember."""
+
+    text: Annotated[Text, Field(min_length=1)]
+
+
+class Change(Form):
+    """What is to change; a budget of null is no limit."""
+
+    budget: Annotated[int, Field(ge=1)] | None = None
+    minimum: Annotated[int, Field(ge=0)] = 0
+    labels: dict[str, str] = {}
+
+
+class NewArm(Form):
+    """The new arm's label."""
+
+    label: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Added(BaseModel):
+    """The new arm's number."""
+
+    arm: int
+
+
+class Changed(BaseModel):
+    """Whether anything had to be changed."""
+
+    changed: bool
+
+
+class Expired(BaseModel):
+    """How many leases were over."""
+
+    expired: int
 
 
 class Problem(BaseModel):
@@ -114,6 +189,7 @@ class ReceiptOut(BaseModel):
     value: float
     late: bool
     decided: bool
+    waiting: bool
 
 
 class TellOut(BaseModel):
@@ -140,6 +216,7 @@ class EventOut(BaseModel):
     time: float
     late: bool
     note: str
+    actor: str
 
 
 class Brief(BaseModel):
@@ -152,6 +229,7 @@ class Brief(BaseModel):
     evidence: float | None
     threshold: float | None
     leading: str | None
+    archived: bool
     decision: str | None
 
 

@@ -17,9 +17,12 @@ from starlette.concurrency import run_in_threadpool
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.errors import (
     BudgetSpent,
+    CampaignClosed,
     CampaignDecided,
     CampaignExists,
+    CampaignPaused,
     Conflict,
+    NotPossible,
     StorageAway,
     StorageDamaged,
     StorageError,
@@ -42,6 +45,9 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
     (CampaignExists, 409),
     (CampaignDecided, 409),
     (BudgetSpent, 409),
+    (CampaignPaused, 409),
+    (CampaignClosed, 409),
+    (NotPossible, 409),
     (StorageAway, 503),
     (StorageDamaged, 500),
     (StorageError, 503),
@@ -89,7 +95,8 @@ def _service(request: Request) -> Service:
     return service
 
 
-async def _change(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
+async def change(request: Request, name: str, work: Callable[[Campaign], Any]) -> Any:
+    """What comes of some work on a campaign, once it is stored."""
     return await _service(request).writer.change(name, work)
 
 
@@ -111,10 +118,10 @@ async def schema() -> dict[str, Any]:
 
 
 @router.get("/campaigns")
-async def campaigns(request: Request) -> list[forms.Brief]:
-    """All campaigns at a glance."""
+async def campaigns(request: Request, archived: bool = False) -> list[forms.Brief]:
+    """All campaigns at a glance; those that are archived only if asked for."""
     found: list[forms.Brief] = await run_in_threadpool(_service(request).glance)
-    return found
+    return [each for each in found if archived or not each.archived]
 
 
 @router.post("/campaigns", status_code=201)
@@ -135,7 +142,7 @@ async def preview(request: Request, form: forms.PreviewWish) -> forms.PreviewOut
 @router.post("/campaigns/{name}/ask", response_model=list[forms.TicketOut])
 async def ask(request: Request, name: str, form: forms.Ask) -> Response:
     """Tickets for the next samples."""
-    tickets = await _change(request, name, lambda each: each.ask(form.n, form.lease))
+    tickets = await change(request, name, lambda each: each.ask(form.n, form.lease))
     return _json([ticket._asdict() for ticket in tickets])
 
 
@@ -170,21 +177,38 @@ def _json(value: Any) -> Response:
 async def record(request: Request, name: str, form: forms.Record) -> forms.ReceiptOut:
     """A sample that nobody asked for."""
     work: Callable[[Campaign], Any] = lambda each: each.record(form.arm, form.value, form.token)  # noqa: E731
-    return forms.ReceiptOut(**(await _change(request, name, work))._asdict())
+    return forms.ReceiptOut(**(await change(request, name, work))._asdict())
+
+
+@router.post("/campaigns/{name}/records", response_model=list[forms.TellOut])
+async def records(request: Request, name: str, form: forms.Records) -> Response:
+    """Many of them in order, with one commit; each is taken or refused for itself."""
+    given = [(each.arm, each.value, each.token) for each in form.records]
+    return _json([_told(each) for each in await change(request, name, _recording(given))])
+
+
+def _recording(given: list[tuple[int | str, float, str]]) -> Callable[[Campaign], Any]:
+    return lambda campaign: campaign.record_all(given)
 
 
 @router.post("/campaigns/{name}/release")
 async def release(request: Request, name: str, form: forms.Release) -> forms.Done:
     """The sample will not come."""
-    done = await _change(request, name, lambda each: each.release(form.token, form.reason))
+    done = await change(request, name, lambda each: each.release(form.token, form.reason))
     return forms.Done(done=done)
 
 
 @router.post("/campaigns/{name}/heartbeat")
 async def heartbeat(request: Request, name: str, form: forms.Heartbeat) -> forms.Done:
     """More time for a sample."""
-    done = await _change(request, name, lambda each: each.heartbeat(form.token, form.lease))
+    done = await change(request, name, lambda each: each.heartbeat(form.token, form.lease))
     return forms.Done(done=done)
+
+
+@router.post("/campaigns/{name}/expire")
+async def expire(request: Request, name: str, form: forms.Nothing) -> forms.Expired:
+    """Release the samples whose lease is over, and count what waited for them."""
+    return forms.Expired(expired=await change(request, name, lambda each: each.expire()))
 
 
 @router.get("/campaigns/{name}")

@@ -15,7 +15,7 @@ from stopwise.web.writer import Writer
 
 KEPT = 200  # campaigns that are held at once, but for those with open pages
 ARMS = 200_000  # that they may have in all
-BRIEF = ("name", "state", "samples", "in_flight", "evidence", "threshold", "leading")
+BRIEF = ("name", "state", "samples", "in_flight", "evidence", "threshold", "leading", "archived")
 
 
 class Service:

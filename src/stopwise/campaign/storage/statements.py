@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stopwise.campaign.events import Event
-from stopwise.campaign.storage.tables import campaigns, events, leases
+from stopwise.campaign.storage.tables import campaigns, events, former_names, leases
 
 ALL = 2**62  # more rows than there are
 
@@ -67,6 +67,19 @@ HEAD_OF = Statement(sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wan
 LOCKED_HEAD_OF = Statement(
     sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted")).with_for_update()
 )
+# of a campaign that was once called so
+ONCE = campaigns.c.id.in_(
+    sa.select(former_names.c.campaign).where(former_names.c.name == sa.bindparam("wanted"))
+)
+HEAD_ONCE = Statement(sa.select(*HEAD).where(ONCE))
+LOCKED_HEAD_ONCE = Statement(sa.select(*HEAD).where(ONCE).with_for_update())
+RENAME = Statement(
+    sa.update(campaigns)
+    .where(campaigns.c.id == sa.bindparam("wanted"))
+    .values(name=sa.bindparam("new_name"))
+)
+ADD_NAME = Statement(sa.insert(former_names))
+DROP_NAME = Statement(sa.delete(former_names).where(former_names.c.name == sa.bindparam("wanted")))
 NAMES = Statement(
     sa.select(campaigns.c.name, campaigns.c.last)
     .order_by(campaigns.c.id)
@@ -105,8 +118,9 @@ ADD_LEASE = Statement(sa.insert(leases))
 ONE_LEASE = (_here(leases), leases.c.token == sa.bindparam("under"))
 DROP_LEASE = Statement(sa.delete(leases).where(*ONE_LEASE))
 EXTEND_LEASE = Statement(sa.update(leases).where(*ONE_LEASE).values(deadline=sa.bindparam("until")))
+SAVED = ("last", "decision", "state", "slowest", "changes")
 SAVE = Statement(
     sa.update(campaigns)
     .where(campaigns.c.id == sa.bindparam("wanted"))
-    .values({name: sa.bindparam(f"new_{name}") for name in ("last", "decision", "state")})
+    .values({name: sa.bindparam(f"new_{name}") for name in SAVED})
 )

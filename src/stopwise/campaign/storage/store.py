@@ -35,15 +35,25 @@ from stopwise.campaign.storage.address import (
 from stopwise.campaign.storage.statements import (
     ALL,
     HEAD_OF,
+    HEAD_ONCE,
     LOCKED_HEAD_OF,
+    LOCKED_HEAD_ONCE,
     NAMES,
     Connection,
     Statement,
 )
-from stopwise.campaign.storage.tables import SCHEMA, UPGRADES, campaigns, meta, versions
+from stopwise.campaign.storage.tables import (
+    SCHEMA,
+    UPGRADES,
+    campaigns,
+    former_names,
+    meta,
+    versions,
+)
 from stopwise.campaign.storage.transaction import Head, Transaction
 
 DEFAULT = "sqlite:///stopwise.db"
+RENAMED = 3  # looks for a campaign that may be renamed between two of them
 FIRST = {  # the first statement of a transaction, to change and to read; psycopg says BEGIN itself
     "sqlite": ("BEGIN IMMEDIATE", "BEGIN"),
     "postgresql": (None, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
@@ -73,6 +83,9 @@ class Store:
         row = {"name": name, "spec": spec, "key": key, "version": version, "created": now}
         try:
             with self.guarded(), self.engine.begin() as connection:
+                wanted = sa.select(former_names).where(former_names.c.name == name)
+                if connection.execute(wanted).first() is not None:
+                    return False
                 self._refuse_if_alike(connection, name)
                 connection.execute(sa.insert(campaigns), {**row, "last": 0})
         except exc.IntegrityError:
@@ -91,9 +104,9 @@ class Store:
             )
 
     def has(self, name: str) -> bool:
-        """Whether there is a campaign of exactly this name."""
+        """Whether a campaign has, or had, exactly this name."""
         with self.guarded(), self._begin(reads=True) as connection:
-            return bool(connection.rows(HEAD_OF, wanted=name))
+            return any(connection.rows(query, wanted=name) for query in (HEAD_OF, HEAD_ONCE))
 
     def names(self) -> list[str]:
         """All campaigns, oldest first."""
@@ -148,14 +161,16 @@ class Store:
             pooled.close()
 
     def _head(self, connection: Connection, query: Statement, name: str) -> Head:
-        rows = connection.rows(query, wanted=name)
-        rows = rows or connection.rows(query, wanted=normalised(name))
-        if not rows:
-            listed = (
-                ", ".join(repr(row[0]) for row in connection.rows(NAMES, most=20)) or "none yet"
-            )
-            raise UnknownCampaign(f"no campaign {name!r} in {self.shown}; there are: {listed}.")
-        return Head(*rows[0])
+        once = LOCKED_HEAD_ONCE if query is LOCKED_HEAD_OF else HEAD_ONCE
+        for _ in range(RENAMED):
+            for spelled in (name, normalised(name)):
+                rows = connection.rows(query, wanted=spelled) or connection.rows(
+                    once, wanted=spelled
+                )
+                if rows:
+                    return Head(*rows[0])
+        listed = ", ".join(repr(row[0]) for row in connection.rows(NAMES, most=20)) or "none yet"
+        raise UnknownCampaign(f"no campaign {name!r} in {self.shown}; there are: {listed}.")
 
     @property
     def shown(self) -> str:

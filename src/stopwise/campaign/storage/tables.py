@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-SCHEMA = 2
+SCHEMA = 3
 
 meta = sa.MetaData()
 versions = sa.Table("stopwise_schema", meta, sa.Column("version", sa.Integer, nullable=False))
@@ -20,6 +20,14 @@ campaigns = sa.Table(
     sa.Column("last", sa.Integer, nullable=False),
     sa.Column("decision", sa.Text),
     sa.Column("state", sa.LargeBinary),
+    sa.Column("slowest", sa.Float(53)),
+    sa.Column("changes", sa.Text),
+)
+former_names = sa.Table(
+    "stopwise_names",
+    meta,
+    sa.Column("name", sa.String(200), primary_key=True),
+    sa.Column("campaign", sa.Integer, sa.ForeignKey(campaigns.c.id), nullable=False),
 )
 events = sa.Table(
     "stopwise_events",
@@ -33,6 +41,7 @@ events = sa.Table(
     sa.Column("time", sa.Float(53), nullable=False),
     sa.Column("late", sa.Boolean, nullable=False),
     sa.Column("note", sa.Text, nullable=False),
+    sa.Column("actor", sa.String(200), nullable=False, server_default=""),
     sa.UniqueConstraint("campaign", "token", "kind"),
 )
 leases = sa.Table(
@@ -43,4 +52,13 @@ leases = sa.Table(
     sa.Column("arm", sa.Integer, nullable=False),
     sa.Column("deadline", sa.Float(53), nullable=False),
 )
-UPGRADES = {1: ["ALTER TABLE stopwise_campaigns ADD COLUMN state {blob}"]}  # from this version on
+UPGRADES = {  # from this version on
+    1: ["ALTER TABLE stopwise_campaigns ADD COLUMN state {blob}"],
+    2: [
+        "ALTER TABLE stopwise_campaigns ADD COLUMN slowest DOUBLE PRECISION",
+        "ALTER TABLE stopwise_campaigns ADD COLUMN changes TEXT",
+        "ALTER TABLE stopwise_events ADD COLUMN actor VARCHAR(200) NOT NULL DEFAULT ''",
+        "CREATE TABLE stopwise_names (name VARCHAR(200) NOT NULL PRIMARY KEY, "
+        "campaign INTEGER NOT NULL REFERENCES stopwise_campaigns (id))",
+    ],
+}

@@ -11,17 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.campaign.events import Event
+from stopwise.campaign.spelling import alike
 from stopwise.campaign.storage.statements import (
     ADD_EVENT,
     ADD_LEASE,
+    ADD_NAME,
     ALL,
     ALL_LEASES,
     BY_TOKENS,
     DROP_LEASE,
+    DROP_NAME,
     EXPIRED,
     EXTEND_LEASE,
+    HEAD_ONCE,
     IN_FLIGHT,
     MOST_TOKENS,
+    NAMES,
+    RENAME,
     SAVE,
     SINCE,
     STATE_OF,
@@ -41,6 +47,8 @@ class Head(NamedTuple):
     created: float
     last: int
     decision: str | None
+    slowest: float | None  # seconds that a sample has taken, at most so far
+    changes: str | None  # what lifecycle events have changed, as JSON
 
 
 class Lease(NamedTuple):
@@ -68,6 +76,7 @@ class Transaction:
         self._opened: dict[str, Lease] = {}
         self._closed: set[str] = set()
         self._swept = False
+        self.slowest, self.changes = head.slowest, head.changes
 
     def state(self) -> bytes | None:
         """What the session knew after the last event."""
@@ -118,10 +127,11 @@ class Transaction:
         time: float,
         late: bool = False,
         note: str = "",
+        actor: str = "",
     ) -> Event:
         """The next event."""
         self.last += 1
-        event = Event(self.last, kind, token, arm, value, time, late, note)
+        event = Event(self.last, kind, token, arm, value, time, late, note, actor)
         self._added.append(event)
         if kind == "asked":  # a new token: nothing to read
             self._past[token] = Past({}, False)
@@ -168,11 +178,26 @@ class Transaction:
         self.read_about([lease.token for lease in found])
         return found
 
+    def rename(self, name: str) -> bool:
+        """Another name, the old one still leads here; False if it is, or looks like, another's."""
+        here, there = self.head.id, self._connection.rows(NAMES, most=ALL)
+        close = [each for each, _ in there if alike(each) == alike(name)]
+        former = self._connection.rows(HEAD_ONCE, wanted=name)
+        if set(close) - {self.head.name} or any(Head(*row).id != here for row in former):
+            return False
+        self._connection.write(DROP_NAME, [{"wanted": name}])
+        self._connection.write(ADD_NAME, [{"name": self.head.name, "campaign": here}])
+        self._connection.write(RENAME, [{"wanted": here, "new_name": name}])
+        self.head = self.head._replace(name=name)
+        return True
+
     def save(self, decision: str | None, state: bytes | None) -> None:
         """What the session knows after the last event."""
         self._write()
-        self.head = self.head._replace(last=self.last, decision=decision)
-        new = {"new_last": self.last, "new_decision": decision, "new_state": state}
+        known: dict[str, Any] = {"last": self.last, "decision": decision}
+        known |= {"slowest": self.slowest, "changes": self.changes}
+        self.head = self.head._replace(**known)
+        new = {f"new_{name}": value for name, value in {**known, "state": state}.items()}
         self._connection.write(SAVE, [{"wanted": self.head.id, **new}])
 
     def _write(self) -> None:
@@ -189,5 +214,5 @@ class Transaction:
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    number, kind, token, arm, value, time, late, note = row[: len(Event._fields)]
-    return Event(number, kind, token, arm, value, time, bool(late), note)
+    number, kind, token, arm, value, time, late, note, actor = row[: len(Event._fields)]
+    return Event(number, kind, token, arm, value, time, bool(late), note, actor)

@@ -21,6 +21,7 @@ from stopwise.core.verbs import jitable
 from stopwise.families.verbs import arms_alike, interval
 from stopwise.problems import verbs
 from stopwise.problems.limits import arms_in_words, nearly
+from stopwise.problems.lowest import GOALS, asked_for, lowest_in_words
 from stopwise.problems.verbs import Code
 
 
@@ -30,18 +31,24 @@ class _BestArm(NamedTuple):
 
 
 class BestArm(_BestArm, Problem):
-    """An arm whose mean is within ``epsilon`` of the largest. Answers: the arms, 0 to K - 1."""
+    """An arm whose mean is within ``epsilon`` of the largest. Answers: the arms, 0 to K - 1.
+
+    With ``goal="min"`` of the smallest: which is fastest, or cheapest?
+    """
 
     __slots__ = ()
-    title = "Which option has the highest mean?"
+    title = "Which option has the highest (or lowest) mean?"
     options = {
         "epsilon": Option(
             NOT_NEGATIVE, "How far from the best is still good enough; empty: not at all"
-        )
+        ),
+        "goal": Option({"enum": list(GOALS)}, "max: the highest mean; min: the lowest"),
     }
 
-    def __new__(cls, arms: int, epsilon: float = 0.0) -> BestArm:
-        return super().__new__(cls, whole("arms", arms, least=2), not_negative("epsilon", epsilon))
+    def __new__(cls, arms: int, epsilon: float = 0.0, goal: str = "max") -> BestArm:
+        size, close = whole("arms", arms, least=2), not_negative("epsilon", epsilon)
+        found: BestArm = asked_for(goal, super().__new__(cls, size, close))
+        return found
 
 
 @jitable
@@ -73,6 +80,11 @@ def _close(problem: BestArm) -> str:
 @verbs.in_words.register(BestArm)
 def _in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> str:
     return f"{labels[answer]} is best{_close(problem)}"
+
+
+@lowest_in_words.register(BestArm)
+def _lowest_in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> str:
+    return f"{labels[answer]} is lowest{_close(problem)}"
 
 
 @verbs.asked.register(BestArm)
@@ -155,6 +167,7 @@ def _check(problem: BestArm, family: Any) -> None:
         )
 
 
+verbs.grows.register(BestArm)(lambda problem: True)
 verbs.rank.register(BestArm)(lambda problem: 2)
 verbs.union_bound.register(BestArm)(lambda problem: problem.arms - 1)
 

@@ -15,7 +15,7 @@ from stopwise.cells.bound import total_divergence
 from stopwise.core.arrays import Floats, Ints, assign
 from stopwise.core.data import Data
 from stopwise.core.verbs import verb
-from stopwise.families.verbs import of_group
+from stopwise.families.verbs import of_group, regroup
 from stopwise.problems import rounds, verbs
 from stopwise.problems.product.problem import Product
 from stopwise.problems.rounds import Search
@@ -56,42 +56,44 @@ def _sketch(problem: Product, family: Any) -> Any:
 
 @rounds.rebuild.register(Product)
 def _rebuild(problem: Product, family: Any, data: Data, sketch: Any) -> None:
-    rebuild_links(sketch, data)
+    rebuild_links(sketch, family, data)
 
 
 @verb
-def rebuild_links(link: Any, data: Data) -> None:
+def rebuild_links(link: Any, family: Any, data: Data) -> None:
     """Each part's data and sketch; nothing at the end."""
 
 
 @rebuild_links.register(Link)
-def _rebuild_link(link: Link, data: Data) -> None:
+def _rebuild_link(link: Link, family: Any, data: Data) -> None:
+    regroup(link.family, family, link.group)
     for k in range(link.group.size):
         link.data.counts[k] = data.counts[link.group[k]]
         link.data.means[k] = data.means[link.group[k]]
     rounds.rebuild(link.part, link.family, link.data, link.sketch)
-    rebuild_links(link.tail, data)
+    rebuild_links(link.tail, family, data)
 
 
 @rounds.absorb.register(Product)
 def _absorb(
     problem: Product, family: Any, data: Data, sketch: Any, arm: int, before: float
 ) -> None:
-    absorb_links(sketch, data, arm, before)
+    absorb_links(sketch, family, data, arm, before)
 
 
 @verb
-def absorb_links(link: Any, data: Data, arm: int, before: float) -> None:
+def absorb_links(link: Any, family: Any, data: Data, arm: int, before: float) -> None:
     """One more sample for the part that has the arm."""
 
 
 @absorb_links.register(Link)
-def _absorb_link(link: Link, data: Data, arm: int, before: float) -> None:
+def _absorb_link(link: Link, family: Any, data: Data, arm: int, before: float) -> None:
     for k in range(link.group.size):
         if link.group[k] == arm:
             link.data.counts[k], link.data.means[k] = data.counts[arm], data.means[arm]
+            regroup(link.family, family, link.group)
             rounds.absorb(link.part, link.family, link.data, link.sketch, k, before)
-    absorb_links(link.tail, data, arm, before)
+    absorb_links(link.tail, family, data, arm, before)
 
 
 @rounds.first_oracle.register(Product)

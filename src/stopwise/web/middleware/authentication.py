@@ -11,6 +11,8 @@ from stopwise.web.middleware.http import ALLOWED, HOLDER, parsed, refusal
 from stopwise.web.tokens import ROLES
 
 OPEN = ("/", "/health", "/ready")  # what anybody may see, and /static/: no data
+# what only admins do with a campaign
+MANAGE = frozenset({"add", "pause", "resume", "close", "archive", "unarchive", "rename", "change"})
 CHALLENGE = {"www-authenticate": "Bearer"}
 AGAIN = {"retry-after": "1"}
 
@@ -67,4 +69,5 @@ def _needed(method: str, path: str) -> str | None:
         return None
     if method != "POST":
         return "read"
-    return "admin" if path == "/api/campaigns" else "work"
+    manages = path == "/api/campaigns" or path.rpartition("/")[2] in MANAGE
+    return "admin" if manages else "work"

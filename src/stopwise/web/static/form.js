@@ -48,7 +48,10 @@ class Form {
     });
     this.question = new Choice("question", "Question", resolved, { changed: redraw }).choose("best-arm");
     this.arms = new Arms(() => this.spec && redraw());
-    this.family = new Choice("family", "One sample is", family, { changed: redraw }).choose("bernoulli");
+    this.family = new Choice("family", "One sample is", family, {
+      hint: family.description,
+      changed: redraw,
+    }).choose("bernoulli");
     this.delta = new Field("delta", "Risk of a wrong answer (delta)", {
       input: textInput({ inputmode: "decimal", value: "0.05" }),
       read: number,

@@ -1,0 +1,155 @@
+"""What people do with a campaign beside the work: pause, close, archive, rename, note, change."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from stopwise.campaign import spec as specs
+from stopwise.campaign.changes import changes, myself
+from stopwise.campaign.errors import CampaignExists, NotPossible
+from stopwise.campaign.names import new_name
+from stopwise.campaign.session import Session
+from stopwise.campaign.storage.transaction import Transaction
+from stopwise.campaign.work import LONGEST_NOTE, Work
+from stopwise.core.errors import BadArgument
+
+UNCHANGED: Any = object()  # the budget may become None
+
+
+class Lifecycle(Work):
+    """The part of a campaign that people use. ``actor`` is who does it: user@host, unless given.
+
+    Each method is an event of the record, and says whether anything had to be changed.
+    """
+
+    def pause(self, reason: str = "", actor: str | None = None) -> bool:
+        """No new asks until ``resume``; samples in flight are still told, and count."""
+        with self._replica.change() as (transaction, _):
+            self._refuse_if_over(transaction, "pause")
+            now = changes(transaction.changes)
+            return not now.paused and self._add(transaction, "paused", _text(reason), actor)
+
+    def resume(self, actor: str | None = None) -> bool:
+        """Asks are answered again."""
+        with self._replica.change() as (transaction, _):
+            self._refuse_if_over(transaction, "resume")
+            now = changes(transaction.changes)
+            return now.paused and self._add(transaction, "resumed", "", actor)
+
+    def close(self, reason: str, actor: str | None = None) -> bool:
+        """The end without an answer, for good: what is told later is kept, and does not count."""
+        if not _text(reason).strip():
+            raise BadArgument("reason", reason, "a text that says why there will be no answer")
+        with self._replica.change() as (transaction, _):
+            if changes(transaction.changes).closed:
+                return False
+            self._refuse_if_over(transaction, "close")
+            return self._add(transaction, "closed", reason, actor)
+
+    def archive(self, actor: str | None = None) -> bool:
+        """Out of the lists, and no new asks; everything is kept."""
+        with self._replica.change() as (transaction, _):
+            now = changes(transaction.changes)
+            return not now.archived and self._add(transaction, "archived", "", actor)
+
+    def unarchive(self, actor: str | None = None) -> bool:
+        """Back into the lists."""
+        with self._replica.change() as (transaction, _):
+            now = changes(transaction.changes)
+            return now.archived and self._add(transaction, "unarchived", "", actor)
+
+    def note(self, text: str, actor: str | None = None) -> bool:
+        """A remark for the record."""
+        if not _text(text).strip():
+            raise BadArgument("text", text, "a text")
+        with self._replica.change() as (transaction, _):
+            return self._add(transaction, "noted", text, actor)
+
+    def rename(self, name: str, actor: str | None = None) -> bool:
+        """Another name; workers that know the old one still reach the campaign by it."""
+        new = new_name(name)
+        with self._replica.change() as (transaction, _):
+            old = transaction.head.name
+            if new == old:
+                return False
+            if not transaction.rename(new):
+                raise CampaignExists(
+                    f"{new!r} is, was, or looks like the name of another campaign. Choose another."
+                )
+            self._add(transaction, "renamed", json.dumps({"from": old, "to": new}), actor)
+        self.name = self._replica.name = new
+        return True
+
+    def change(
+        self,
+        budget: int | None = UNCHANGED,
+        minimum: int = UNCHANGED,
+        labels: Mapping[str, str] | None = None,
+        actor: str | None = None,
+    ) -> bool:
+        """Another budget (None: no limit), minimum of samples an arm, or label for some arms."""
+        with self._replica.change() as (transaction, session):
+            self._refuse_if_over(transaction, "change")
+            given: dict[str, Any] = {"budget": budget, "minimum": minimum}
+            wanted = {key: value for key, value in given.items() if value is not UNCHANGED}
+            if labels:
+                wanted["arms"] = _relabelled(self.labels, labels)
+            new = specs.changed(self.spec, wanted)
+            if new == self.spec:
+                return False
+            self._add(transaction, "changed", json.dumps(specs.difference(self.spec, new)), actor)
+            self._require(transaction, session, new.minimum)
+            return True
+
+    def add_arm(self, label: str, actor: str | None = None) -> int:
+        """One arm more, and its number: in a campaign whose spec has ``room`` for it."""
+        with self._replica.change() as (transaction, _):
+            self._refuse_if_over(transaction, "add")
+            room, arms = self.spec.table.get("room"), len(self.labels)
+            if room is None or arms >= room:
+                raise NotPossible(
+                    f"campaign {self.name!r} has room for {room or arms} arms, and {arms} of them. The "
+                    "evidence that it asks for was computed before the first sample for so many ways to "
+                    "be wrong; with one more the guarantee would be lost. Say room = ... in a new spec."
+                )
+            new = specs.changed(self.spec, {"arms": [*self.labels, label]})
+            self._add(transaction, "changed", json.dumps({"arms": list(new.labels)}), actor)
+            self._replica.derive(transaction)
+            return arms
+
+    def _require(self, transaction: Transaction, session: Session, minimum: int) -> None:
+        """With fewer samples an arm than were asked for before, the evidence may be enough already."""
+        if session.require(minimum) is not None and self._replica.decision is None:
+            self._decide(transaction, session)
+
+    def _add(self, transaction: Transaction, kind: str, note: str, actor: str | None) -> bool:
+        """The event, and what it changes."""
+        who = myself() if actor is None else actor
+        token = secrets.token_hex(16)
+        event = transaction.add(kind, token, None, None, self._clock(), note=note, actor=who)
+        transaction.changes = changes(transaction.changes).after(event).to_json()
+        self._replica.update(transaction.changes)
+        return True
+
+    def _refuse_if_over(self, transaction: Transaction, what: str) -> None:
+        decision, now = self._replica.decision, changes(transaction.changes)
+        if decision is not None or now.closed:
+            why = f"closed ({now.reason})" if decision is None else f"decided ({decision.text})"
+            raise NotPossible(f"campaign {self.name!r} is {why}: there is nothing to {what}.")
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str) or len(given) > LONGEST_NOTE:
+        raise BadArgument("reason", given, f"a text of at most {LONGEST_NOTE:,} characters")
+    return given
+
+
+def _relabelled(old: tuple[str, ...], new: Mapping[str, str]) -> list[str]:
+    unknown = [label for label in new if label not in old]
+    if unknown:
+        shown = ", ".join(map(repr, old[:20]))
+        raise BadArgument("labels", unknown[0], f"labels of arms that there are: {shown}")
+    return [new.get(label, label) for label in old]

@@ -1,0 +1,147 @@
+"""What a session knows, to be read."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.campaign.order import Queue
+from stopwise.core.arrays import Floats, Ints
+from stopwise.core.data import ALLOWANCE, EVIDENCE
+from stopwise.engine import live
+from stopwise.engine.design import Design
+from stopwise.engine.live import CHANGES, EVENTS, NEVER, POINTS, SEEN, START, Ledger
+from stopwise.families.verbs import seen
+from stopwise.problems.verbs import Answer, decode
+from stopwise.sampling.verbs import pursues
+
+
+class Crossing(NamedTuple):
+    """The evidence crossed the level with this sample."""
+
+    answer: Answer
+    evidence: float
+    threshold: float
+    samples: int
+
+
+class Change(NamedTuple):
+    """From this event on, after so many samples, this answer was pursued."""
+
+    event: int
+    samples: int
+    answer: Answer
+
+
+class View:
+    """A session's numbers; nothing here changes them."""
+
+    design: Design
+    ledger: Ledger
+    queue: Queue
+    decision: Crossing | None
+
+    @property
+    def counts(self) -> Floats:
+        """Samples of each arm."""
+        return self.ledger.state.data.counts
+
+    @property
+    def means(self) -> Floats:
+        """Their means; 0 where there is no sample."""
+        return self.ledger.state.data.means
+
+    @property
+    def family(self) -> Any:
+        """The family as the samples show it."""
+        return seen(self.design.family, self.ledger.state.record)
+
+    @property
+    def in_flight(self) -> Floats:
+        """Samples of each arm that were asked for and have not come."""
+        return self.ledger.state.taken - self.counts - self._pending.told(self.counts.size)
+
+    @property
+    def waiting(self) -> int:
+        """Samples that have come, and count once those that were asked before them have."""
+        return self._pending.waiting
+
+    @property
+    def _pending(self) -> Queue:
+        """After the decision nothing waits."""
+        return self.queue if self.decision is None else Queue()
+
+    @property
+    def number(self) -> int:
+        """Of the last event: just after an ask, that of the ask."""
+        return int(self.ledger.history.sizes[EVENTS])
+
+    @property
+    def sent(self) -> int:
+        """Samples that were taken or are in flight."""
+        return int(self.ledger.marks[live.SENT])
+
+    @property
+    def samples(self) -> int:
+        """How many were told."""
+        return int(self.ledger.marks[SEEN])
+
+    @property
+    def started(self) -> bool:
+        """Whether every arm has its first samples: before that there is no estimate."""
+        return bool(self.ledger.marks[START] != NEVER)
+
+    @property
+    def evidence(self) -> float:
+        """The most evidence for any answer."""
+        return float(self.ledger.state.scale[EVIDENCE])
+
+    @property
+    def threshold(self) -> float:
+        """What the evidence must reach."""
+        return float(self.design.levels[0] + self.ledger.state.scale[ALLOWANCE])
+
+    @property
+    def leading(self) -> Answer | None:
+        """The answer with the most evidence."""
+        return decode(self.design.problem, self.ledger.state.answer) if self.started else None
+
+    @property
+    def pursued(self) -> Answer | None:
+        """The answer that the strategy pursues (as of the last ask after every arm had a sample)."""
+        if not self.started or not pursues(self.design.strategy):
+            return None
+        return decode(self.design.problem, self.ledger.state.pursuit.code)
+
+    @property
+    def curve(self) -> tuple[Ints, Floats, Floats]:
+        """Samples, evidence and threshold since every arm had a sample, thinned out; and now."""
+        history = self.ledger.history
+        rows = history.curve[: history.sizes[POINTS]]
+        if self.started and (not len(rows) or rows[-1, 0] != self.samples):
+            rows = np.vstack([rows, [self.samples, *self.ledger.state.scale]])
+        return rows[:, 0].astype(np.int64), rows[:, 1], rows[:, 2] + self.design.levels[0]
+
+    @property
+    def changes(self) -> list[Change]:
+        """When another answer was pursued, as asks alone move it: the last times."""
+        if not pursues(self.design.strategy):
+            return []
+        rows, problem = self.ledger.history.changes, self.design.problem
+        shown = range(max(0, self.change_count - len(rows)), self.change_count)
+        return [
+            Change(int(row[0]), int(row[1]), decode(problem, row[2:]))
+            for row in (rows[place % len(rows)] for place in shown)
+        ]
+
+    @property
+    def change_count(self) -> int:
+        """How often that was."""
+        return int(self.ledger.history.sizes[CHANGES])
+
+    @property
+    def losses(self) -> Ints:
+        """A row for each arm: asks that came to nothing so far, and all asks, up to the decision."""
+        asked, unasked = self.ledger.history.arms.T
+        return np.column_stack([asked + unasked - self.ledger.state.taken, asked]).astype(np.int64)

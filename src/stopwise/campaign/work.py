@@ -1,0 +1,325 @@
+"""What workers do with a campaign: ask, tell, record, release, heartbeat."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from stopwise import __version__
+from stopwise.campaign.changes import Changes, changes
+from stopwise.campaign.errors import (
+    BudgetSpent,
+    CampaignClosed,
+    CampaignDecided,
+    CampaignPaused,
+    Conflict,
+    TooManyWait,
+    UnknownToken,
+)
+from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket
+from stopwise.campaign.names import is_token, token_text
+from stopwise.campaign.replay import KINDS
+from stopwise.campaign.replica import Replica
+from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
+from stopwise.campaign.session import Session
+from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.storage.store import Store
+from stopwise.campaign.storage.transaction import Past, Transaction
+from stopwise.core import checks
+from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.problems.verbs import in_words
+
+LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
+SHORTEST, TIMES = (
+    60.0,
+    10.0,
+)  # once one is back: so many times the longest so far, at least a minute
+MOST = 10_000  # tickets of one ask
+MOST_PENDING = 100_000  # samples in flight or waiting: the state that is stored has all of them
+LONGEST_NOTE = 1000
+DECISION = "decision"  # the token of that event
+
+
+class Work:
+    """The part of a campaign that workers use."""
+
+    def __init__(
+        self, name: str, store: Store, spec: CampaignSpec, clock: Callable[[], float]
+    ) -> None:
+        self.name, self._store, self._clock = name, store, clock
+        self._replica = Replica(name, store, spec)
+
+    @property
+    def spec(self) -> CampaignSpec:
+        """What is asked, with all changes so far."""
+        return self._replica.spec
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The arms' names."""
+        return self.spec.labels
+
+    def now(self) -> float:
+        """The campaign's clock, in seconds since 1970."""
+        return self._clock()
+
+    def together(self) -> AbstractContextManager[None]:
+        """Everything that is done in this block is stored at its end, with one commit.
+
+        A call that refuses its argument changes nothing, and the block may go on. Nothing is
+        acknowledged before the block has ended well.
+        """
+        return self._replica.together()
+
+    def ask(self, n: int = 1, lease: float | None = None) -> list[Ticket]:
+        """Tickets for the next samples; each is expected back within ``lease`` seconds."""
+        count = checks.whole("n", n, least=1)
+        if count > MOST:
+            raise BadArgument("n", n, f"at most {MOST:,}")
+        given = None if lease is None else checks.positive("lease", lease)
+        tickets: list[Ticket] = []
+        with self._replica.change() as (transaction, session):
+            self._expire(transaction, session)
+            now = changes(transaction.changes)
+            if not (self._over(transaction) or now.paused or now.archived):
+                until = self._lease(transaction, given)
+                tickets = self._tickets(transaction, session, count, until)
+        if not tickets:  # what has expired is stored, and may have decided
+            self._refuse_if_decided()
+            self._refuse_if_not_running(now)
+        return tickets
+
+    def _tickets(
+        self, transaction: Transaction, session: Session, count: int, until: float
+    ) -> list[Ticket]:
+        self._refuse_if_crowded(session, count)
+        count, now = self._affordable(session, count), self._clock()
+        tickets = []
+        for arm in session.asks(count, transaction.last):
+            token = secrets.token_hex(16)
+            transaction.add("asked", token, arm, until, now)
+            transaction.open_lease(token, arm, now + until)
+            tickets.append(Ticket(token, arm, self.labels[arm]))
+        return tickets
+
+    def _lease(self, transaction: Transaction, given: float | None) -> float:
+        """As given; else an hour; else, once samples are back, much longer than any of them took."""
+        if given is not None:
+            return given
+        if self.spec.order == "told" or transaction.slowest is None:
+            return LEASE
+        return max(SHORTEST, TIMES * transaction.slowest)
+
+    def _affordable(self, session: Session, count: int) -> int:
+        if self.spec.budget is None:
+            return count
+        left = self.spec.budget - session.sent
+        if left <= 0:
+            raise BudgetSpent(
+                f"campaign {self.name!r}: its budget of {self.spec.budget:,} samples is taken or in "
+                "flight, without a decision. ``status`` says what the data favour."
+            )
+        return min(count, left)
+
+    def expire(self) -> int:
+        """Release the samples whose lease is over, and count what waited for them; how many."""
+        with self._replica.change() as (transaction, session):
+            return self._expire(transaction, session)
+
+    def _expire(self, transaction: Transaction, session: Session) -> int:
+        found = 0
+        if not self._over(transaction):
+            for late in transaction.expired(self._clock()):
+                self._give_up(transaction, session, late.token, "lease expired")
+                found += 1
+                if self._replica.decision is not None:
+                    break
+        return found
+
+    def _give_up(self, transaction: Transaction, session: Session, token: str, why: str) -> None:
+        """A sample will not come: what waited for it may count now, and decide."""
+        asked = transaction.about(token).events["asked"]
+        assert asked.arm is not None
+        transaction.close_lease(token)
+        late = self._over(transaction)
+        transaction.add("released", token, asked.arm, None, self._clock(), late=late, note=why)
+        if not late and session.release(asked.arm, asked.number) is not None:
+            self._decide(transaction, session)
+
+    def heartbeat(self, token: str, lease: float | None = None) -> bool:
+        """More time for a sample; False if it is not in flight any more."""
+        given = None if lease is None else checks.positive("lease", lease)
+        with self._replica.change() as (transaction, session):
+            self._expire_if_strict(transaction, session)
+            _, waiting = self._asked(transaction, token)
+            if waiting:
+                until = self._lease(transaction, given)
+                transaction.extend(token, self._clock() + until)
+            return waiting
+
+    def _expire_if_strict(self, transaction: Transaction, session: Session) -> None:
+        """In the order asked a sample counts only if it comes within its lease, on every path."""
+        if self.spec.order == "asked":
+            self._expire(transaction, session)
+
+    def tell(self, token: str, value: float) -> Receipt:
+        """A ticket's sample. The same again gives the same receipt; another value is a conflict."""
+        sample = sample_value(self.spec.design.family, value)
+        (found,) = self.tell_all([(token, sample)])
+        if isinstance(found, StopwiseError):
+            raise found
+        return found
+
+    def tell_all(self, tells: Sequence[tuple[str, float]]) -> list[Receipt | StopwiseError]:
+        """Many tickets' samples with one commit: the receipt of each, or why it is refused."""
+        with self._replica.change() as (transaction, session):
+            transaction.read_about([token for token, _ in tells if is_token(token)])
+            self._expire_if_strict(transaction, session)
+            checked = [attempt(self._checked, transaction, *each) for each in tells]
+            new: dict[str, Sample] = {}
+            for each in checked:
+                if isinstance(each, Sample) and "told" not in transaction.about(each.token).events:
+                    new.setdefault(each.token, each)
+            self._take(transaction, session, "told", list(new.values()))
+            return [
+                attempt(self._receipt, transaction, "told", each.token, each.value)
+                if isinstance(each, Sample)
+                else each
+                for each in checked
+            ]
+
+    def _checked(self, transaction: Transaction, token: str, value: float) -> Sample:
+        sample = sample_value(self.spec.design.family, value)
+        past, waiting = self._asked(transaction, token)
+        asked = past["asked"]
+        assert asked.arm is not None
+        if "told" not in past:
+            took = self._clock() - asked.time
+            transaction.slowest = max(took, transaction.slowest or 0.0)
+        return Sample(token, asked.arm, sample, waiting, asked.number)
+
+    def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
+        """A sample that nobody asked for. With a ``token`` of yours it can be told again safely.
+
+        Its turn comes after all that was asked before.
+        """
+        used = secrets.token_hex(16) if token is None else token
+        (found,) = self.record_all([(arm, value, used)])
+        if isinstance(found, StopwiseError):
+            raise found
+        return found
+
+    def record_all(
+        self, records: Sequence[tuple[int | str, float, str]]
+    ) -> list[Receipt | StopwiseError]:
+        """Arms, samples and tokens, in order, with one commit: each receipt, or why it is refused."""
+        with self._replica.change() as (transaction, session):
+            self._expire_if_strict(transaction, session)
+            transaction.read_about([token for *_, token in records if is_token(token)])
+            return [attempt(self._record, transaction, session, *each) for each in records]
+
+    def _record(
+        self, transaction: Transaction, session: Session, arm: int | str, value: float, token: str
+    ) -> Receipt:
+        place, sample = arm_place(self.labels, arm), sample_value(self.spec.design.family, value)
+        past, _ = transaction.about(token_text(token))
+        if "asked" in past:
+            raise Conflict(f"token {token!r} belongs to an ask: use tell.")
+        if "recorded" not in past:
+            new = Sample(token, place, sample, False, transaction.last + 1)
+            self._take(transaction, session, "recorded", [new])
+        elif past["recorded"].arm != place:
+            raise Conflict(
+                f"token {token!r}: recorded for arm {past['recorded'].arm}, given {place}."
+            )
+        return self._receipt(transaction, "recorded", token, sample)
+
+    def release(self, token: str, reason: str = "") -> bool:
+        """The sample will not come; False if it is not in flight."""
+        if not isinstance(reason, str) or len(reason) > LONGEST_NOTE:
+            raise BadArgument("reason", reason, f"a text of at most {LONGEST_NOTE:,} characters")
+        with self._replica.change() as (transaction, session):
+            _, waiting = self._asked(transaction, token)
+            if waiting:
+                self._give_up(transaction, session, token, reason)
+            return waiting
+
+    def _take(
+        self, transaction: Transaction, session: Session, kind: str, new: list[Sample]
+    ) -> None:
+        """New samples: each counts in its turn, unless its lease or the campaign was over before."""
+        anyway = kind == "recorded" or self.spec.order == "told"
+        counts = [each for each in new if anyway or each.waiting]
+        matter, now, place = 0, self._clock(), 0
+        if counts and not self._over(transaction):
+            _, arms, samples, waited, numbers = zip(*counts, strict=True)
+            matter = session.take(KINDS[kind], arms, samples, waited, numbers)
+        for each in new:
+            if each.waiting:
+                transaction.close_lease(each.token)
+            place += anyway or each.waiting
+            late = not (anyway or each.waiting) or place > matter
+            note = WAITS if not late and each.number in session.queue else ""
+            transaction.add(kind, each.token, each.arm, each.value, now, late=late, note=note)
+            if place == matter and not late and session.decision is not None:
+                self._decide(transaction, session)
+
+    def _decide(self, transaction: Transaction, session: Session) -> None:
+        assert session.decision is not None
+        crossing, number = session.decision, transaction.last + 1
+        words = in_words(self.spec.design.problem, crossing.answer, self.labels)
+        self._replica.decision = Decision(
+            *(crossing.answer, words, crossing.evidence, crossing.threshold, crossing.samples),
+            *(number, self.spec.key, __version__),
+        )
+        text = self._replica.decision.to_json()
+        transaction.add("decided", DECISION, None, crossing.evidence, self._clock(), note=text)
+
+    def _receipt(self, transaction: Transaction, kind: str, token: str, sample: float) -> Receipt:
+        """For what is on record: the same, however often it is told."""
+        event = transaction.about(token).events[kind]
+        if event.value != sample:
+            raise Conflict(
+                f"token {event.token!r}: {event.value!r} was told (event {event.number}); now "
+                f"{sample!r}. The first stands; samples are not corrected."
+            )
+        assert event.arm is not None
+        known = self._replica.decision
+        decided = known is not None and known.number <= event.number + 1
+        return Receipt(
+            *(event.number, event.token, event.arm, sample, event.late, decided),
+            waiting=event.note == WAITS,
+        )
+
+    def _refuse_if_decided(self) -> None:
+        if self._replica.decision is not None:
+            raise CampaignDecided(self.name, self._replica.decision)
+
+    def _over(self, transaction: Transaction) -> bool:
+        """Whether nothing counts any more."""
+        return self._replica.decision is not None or changes(transaction.changes).closed
+
+    def _refuse_if_not_running(self, now: Changes) -> None:
+        why = f" ({now.reason})" if now.reason else ""
+        if now.closed:
+            raise CampaignClosed(f"campaign {self.name!r} was closed without an answer{why}.")
+        if now.paused or now.archived:
+            word, verb = ("paused", "resume") if now.paused else ("archived", "unarchive")
+            raise CampaignPaused(f"campaign {self.name!r} is {word}{why}: {verb} it to go on.")
+
+    def _refuse_if_crowded(self, session: Session, count: int) -> None:
+        if len(session.queue) + count > MOST_PENDING:
+            raise TooManyWait(
+                f"campaign {self.name!r}: {len(session.queue):,} samples are in flight or wait for an "
+                "earlier one. Try again when its lease is over, or release it."
+            )
+
+    def _asked(self, transaction: Transaction, token: str) -> Past:
+        past = transaction.about(token_text(token))
+        if "asked" not in past.events:
+            raise UnknownToken(
+                f"campaign {self.name!r}: no ask gave the token {token!r}. Samples that nobody asked "
+                "for are recorded by their arm (record)."
+            )
+        return past

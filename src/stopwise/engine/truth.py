@@ -1,0 +1,157 @@
+"""What is true in a simulation: the arms' means, and their laws where samples are not the family's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.core import checks
+from stopwise.core.arrays import Floats
+from stopwise.core.errors import BadArgument
+from stopwise.core.values import Family, check_role
+from stopwise.families.checks import check_means
+from stopwise.families.laws import FrozenLaw, Law, PilotLaw, law_of, with_deviations
+from stopwise.families.verbs import check_truth, of_arm, supports
+
+ALLOWED = (
+    "a mean for each arm; or for each arm its law (a frozen distribution of scipy.stats); or a table of "
+    "pilot data with a column for each arm"
+)
+TRIED = 256  # samples of a law that are looked at before the first run
+
+
+class Truth(NamedTuple):
+    """The arms' means; their laws, none if the family has them; and labels, if pilot data have some."""
+
+    means: Any
+    laws: tuple[Any, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+def read_truth(means: Any, family: Any, deviations: Any = None) -> Truth:
+    """Means, laws or pilot data as people give them."""
+    check_role("family", family, Family)
+    if _has_laws(means):
+        _nothing_else(deviations, "laws have their own")
+        return _checked([_law(arm, each) for arm, each in enumerate(means)], family)
+    columns = _columns(means)
+    if columns is not None:
+        _nothing_else(deviations, "pilot data have their own")
+        laws = [_pilot(label, values) for label, values in columns.items()]
+        return _checked(laws, family, tuple(map(str, columns)))
+    if deviations is None:
+        check_truth(family)
+        return Truth(means)
+    values = checks.vector("means", means)
+    check_means(values, values.size, family, closed=True)
+    spreads = _deviations(deviations, values.size)
+    laws = [
+        law_of(of_arm(family, arm), float(mean), float(spread))
+        for arm, (mean, spread) in enumerate(zip(values, spreads, strict=True))
+    ]
+    return Truth(values, tuple(laws))
+
+
+def known_family(family: Any, laws: Sequence[Any]) -> Any:
+    """The family of somebody who knows the laws' deviations: for lower bounds and oracle weights."""
+    if not laws:
+        return family
+    return with_deviations(family, np.array([law.deviation for law in laws]))
+
+
+def _columns(given: Any) -> Mapping[Any, Any] | None:
+    """Pilot data by label: of a mapping, a table (pandas or alike), or a list of lists."""
+    if isinstance(given, Mapping):
+        return given
+    if hasattr(given, "columns") and hasattr(given, "to_numpy"):
+        return {label: _without_end(given[label]) for label in given.columns}
+    listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
+    if listed and len(given) and all(np.ndim(each) == 1 for each in given):
+        return {f"arm {place}": values for place, values in enumerate(given)}
+    return None
+
+
+def _without_end(column: Any) -> Any:
+    """A table's column without the gaps at its end: others may be longer."""
+    values = np.asarray(column)
+    if values.dtype.kind != "f":
+        return values
+    known = np.flatnonzero(~np.isnan(values))
+    return values[: known[-1] + 1] if known.size else values[:0]
+
+
+def _pilot(label: Any, values: Any) -> PilotLaw:
+    where = f"means[{label!r}]"
+    try:
+        return PilotLaw(checks.vector(where, values))
+    except BadArgument as error:
+        hint = "A gap in pilot data is not left out in silence: why a value is missing may depend on it."
+        raise BadArgument(where, error.given, error.allowed, hint) from None
+
+
+def _has_laws(given: Any) -> bool:
+    listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
+    return listed and any(hasattr(each, "rvs") or isinstance(each, Law) for each in given)
+
+
+def _law(arm: int, given: Any) -> Any:
+    where = f"means[{arm}]"
+    if isinstance(given, Law):
+        return given
+    if not hasattr(given, "rvs"):
+        raise BadArgument(where, given, f"a law, as for the other arms. {ALLOWED}")
+    found = FrozenLaw(given.freeze() if hasattr(given, "freeze") else given)
+    try:
+        good = math.isfinite(found.mean) and found.deviation >= 0.0
+    except (TypeError, ValueError, AttributeError):
+        good = False
+    if not good:
+        allowed = (
+            "a distribution of scipy.stats with its parameters, of single numbers, with a mean"
+        )
+        raise BadArgument(where, given, allowed, "Such as scipy.stats.beta(7, 3).")
+    return found
+
+
+def _nothing_else(deviations: Any, why: str) -> None:
+    if deviations is not None:
+        raise BadArgument("deviations", deviations, f"nothing beside them: {why}")
+
+
+def _deviations(given: Any, arms: int) -> Floats:
+    if np.ndim(given) == 0:
+        return np.full(arms, checks.not_negative("deviations", given))
+    found = checks.vector("deviations", given, arms)
+    if np.any(found < 0.0):
+        arm = int(np.argmax(found < 0.0))
+        raise BadArgument(f"deviations[{arm}]", float(found[arm]), "a number of at least 0")
+    return found
+
+
+def _checked(laws: Sequence[Any], family: Any, labels: tuple[str, ...] = ()) -> Truth:
+    """Refuse laws with values that the family does not have."""
+    for arm, law in enumerate(laws):
+        own, where = of_arm(family, arm), f"means[{labels[arm]!r}]" if labels else f"means[{arm}]"
+        for value in _some_values(law):
+            if not supports(own, value):
+                raise BadArgument(
+                    where, value, f"a law with values that {family!r} has", _hint(family)
+                )
+    return Truth(np.array([law.mean for law in laws]), tuple(laws), labels)
+
+
+def _hint(family: Any) -> str:
+    return "The samples of a simulation are what a campaign of the family may be told."
+
+
+def _some_values(law: Any) -> list[float]:
+    """All of a pilot's values; of others the ends and some samples."""
+    if isinstance(law, PilotLaw):
+        return [float(each) for each in np.unique(law.values)]
+    found = []
+    if isinstance(law, FrozenLaw):
+        found = [end for end in law.distribution.support() if math.isfinite(end)]
+    return [float(each) for each in (*found, *law.draw(TRIED, np.random.default_rng(0)))]

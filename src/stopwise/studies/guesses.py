@@ -1,0 +1,65 @@
+"""What a plan is given, checked: guesses of means, laws or pilot data; and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from stopwise.core import checks
+from stopwise.core.arrays import Floats
+from stopwise.core.errors import BadArgument
+from stopwise.engine.truth import Truth, read_truth
+from stopwise.families.checks import check_means
+from stopwise.studies.amounts import Guess
+
+
+def read_guesses(
+    means: Any, deviations: Any, arms: int, family: Any
+) -> tuple[tuple[Guess, ...], Truth]:
+    """A guess for each arm; and the laws and labels, where these were given."""
+    if _are_numbers(means):
+        return _guesses(means, arms, family), Truth(())
+    truth = read_truth(means, family, deviations)
+    return _guesses(truth.means, arms, family), truth
+
+
+def _are_numbers(means: Any) -> bool:
+    """Whether these are guesses of means: numbers and pairs (low, high)."""
+    if isinstance(means, Mapping) or hasattr(means, "columns"):
+        return False
+    if not isinstance(means, Sequence) or isinstance(means, str | bytes):
+        return True
+    return all(np.shape(each) in ((), (2,)) and not hasattr(each, "rvs") for each in means)
+
+
+def _guesses(means: Any, arms: int, family: Any) -> tuple[Guess, ...]:
+    allowed = f"{arms} entries, one for each arm: a number, or a pair (low, high)"
+    if isinstance(means, str | bytes) or not hasattr(means, "__len__") or len(means) != arms:
+        raise BadArgument("means", means, allowed)
+    found: list[Guess] = []
+    for arm, each in enumerate(means):
+        if np.ndim(each) == 0:
+            found.append(checks.finite(f"means[{arm}]", each))
+            continue
+        if np.shape(each) != (2,):
+            raise BadArgument(f"means[{arm}]", each, "a number, or a pair (low, high)")
+        low, high = (checks.finite(f"means[{arm}]", end) for end in each)
+        if not low < high:
+            raise BadArgument(f"means[{arm}]", each, "a pair (low, high) with low < high")
+        found.append((low, high))
+    for end in (0, 1):
+        check_means([g[end] if isinstance(g, tuple) else g for g in found], arms, family)
+    return tuple(found)
+
+
+def read_prices(costs: Any, arms: int) -> Floats:
+    """What a sample of each arm costs."""
+    if np.ndim(costs) == 0:
+        return np.full(arms, checks.positive("costs", costs))
+    found = checks.vector("costs", costs, arms)
+    if np.any(found <= 0.0):
+        arm = int(np.argmax(found <= 0.0))
+        raise BadArgument(f"costs[{arm}]", float(found[arm]), "a cost above 0 for each sample")
+    return found

@@ -1,0 +1,238 @@
+"""Samples count in the order asked: delays do no harm, and cost little.
+
+Every simulation has a fixed seed; a count of wrong answers is compared with a binomial limit, and a mean
+with its standard error, that a correct package exceeds with probability FALSE_ALARM at most.
+"""
+
+from __future__ import annotations
+
+import runpy
+from heapq import heappop, heappush
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import stopwise as sw
+from stopwise import Event, Session
+from stopwise.campaign import rounds
+from stopwise.campaign.replay import replay
+from stopwise.campaign.spec import HORIZON, read
+from stopwise.engine.design import Design, Setting, prepare
+
+FALSE_ALARM = 1e-6
+DELAYS = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "delays.py"))
+KEPT = [name for name in DELAYS["ROWS"] if name.startswith("kept")]
+
+
+def limit(campaigns: int) -> float:
+    return float(binom.isf(FALSE_ALARM, campaigns, DELAYS["SPEC"]["delta"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KEPT)
+def test_delays_by_value_do_no_harm(name: str) -> None:
+    wrong = round(300 * DELAYS["wrong"](DELAYS["ROWS"][name], 300))
+    assert wrong <= limit(300), f"{wrong} of 300"
+
+
+def test_they_do_if_samples_count_as_told() -> None:
+    """So that the tests above could fail."""
+    wrong = {order: 40 * DELAYS["wrong"](DELAYS["World"](20, order), 40) for order in ORDERS}
+    assert wrong["asked"] <= limit(40) < wrong["told"], wrong
+
+
+ORDERS = ("asked", "told")
+COINS = {
+    "question": {"kind": "best-arm", "epsilon": 0.05},
+    "arms": ["a", "b", "c"],
+    "family": "bernoulli",
+    "delta": 0.1,
+}
+RATES = (0.3, 0.8, 0.4)
+
+
+def asked_until_decided(order: str, in_flight: int, seed: int) -> int:
+    """How many samples were taken, with delays that have nothing to do with the values."""
+    session, rng = read({**COINS, "order": order}).session(), np.random.default_rng(seed)
+    now, asks, running = 0.0, 0, list[tuple[float, int, int]]()
+    while session.decision is None:
+        while len(running) < in_flight:
+            arm, asks = session.ask(), asks + 1
+            heappush(running, (now + rng.uniform(0.5, 1.5), session.number, arm))
+        now, number, arm = heappop(running)
+        session.tell(arm, float(rng.random() < RATES[arm]), number=number)
+    return asks
+
+
+@pytest.mark.parametrize("in_flight", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_delays_without_information_cost_at_most_what_is_in_flight(in_flight: int) -> None:
+    runs = 40
+    found = {
+        order: [asked_until_decided(order, in_flight, seed) for seed in range(runs)]
+        for order in ORDERS
+    }
+    more = np.array(found["asked"]) - np.array(found["told"])
+    error = np.std(more) / np.sqrt(runs)
+    assert np.mean(more) - norm.isf(FALSE_ALARM) * error <= in_flight, (more.mean(), error)
+
+
+# ---------------------------------------------------------------------------------------------
+# replay, and the same by hand
+
+
+def busy(design: Design, means: np.ndarray, events: int, seed: int) -> tuple[Session, list[Event]]:
+    """A session whose samples come in any order, or not at all, or unasked; and what happened."""
+    rng, session, record = np.random.default_rng(seed), Session(design, order="asked"), []
+    flying: list[tuple[str, int, int]] = []  # token, arm, number
+    for number in range(1, events + 1):
+        lot, token = rng.random(), f"t{number}"
+        if lot < 0.45 or not flying:
+            (arm,) = session.asks(1, number - 1)
+            flying.append((token, arm, number))
+            record.append(Event(number, "asked", token, arm, 60.0, 0.0, False, ""))
+            continue
+        kind, sample = "recorded", float(rng.random() < means[number % means.size])
+        arm, ask = number % means.size, number
+        if lot < 0.97:
+            place = int(min(rng.geometric(0.3) - 1, len(flying) - 1))
+            token, arm, ask = flying.pop(place)
+            kind, sample = "told", float(rng.random() < means[arm])
+        if 0.45 <= lot < 0.5 and kind == "told":
+            kind, sample = "released", 0.0
+            session.release(arm, ask)
+        elif kind == "told":
+            session.tell(arm, sample, number=ask)
+        else:
+            session.record(arm, sample, number=ask)
+        record.append(Event(number, kind, token, arm, sample, 0.0, False, ""))
+        if session.decision is not None:
+            break
+    return session, record
+
+
+def by_hand(design: Design, record: list[Event]) -> list[tuple[int, float]]:
+    """What counts: told and recorded samples in the order of their asks, up to one that is missing."""
+    fate = {event.token: event for event in record if event.kind in ("told", "released")}
+    counted = []
+    for event in record:
+        if event.kind == "asked" and event.token not in fate:
+            break
+        last = fate.get(event.token, event) if event.kind == "asked" else event
+        if event.kind in ("asked", "recorded") and last.kind != "released":
+            assert last.arm is not None
+            assert last.value is not None
+            counted.append((last.arm, last.value))
+    return counted
+
+
+@pytest.mark.parametrize(("delta", "decides"), [(1e-12, False), (0.3, True)])
+def test_replay_is_the_session_is_the_count_by_hand(
+    delta: float, decides: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, means = sw.BestArm(3), np.array([0.2, 0.4, 0.85 if decides else 0.45])
+    setting = Setting(problem, sw.Bernoulli(), sw.TrackAndStop(), sw.Mixture())
+    design = prepare(setting, None, (delta,), HORIZON)
+    session, record = busy(design, means, 1500, 4)
+    assert (session.decision is not None) == decides
+    naive, counted = Session(design), by_hand(design, record)
+    for arm, value in counted:
+        if naive.decision is None:
+            naive.record(arm, value)
+    assert np.array_equal(session.counts, naive.counts)
+    assert np.array_equal(session.means, naive.means)
+    assert session.decision == naive.decision
+    assert decides or session.samples < len(record) / 2
+    for long in (10**9, 0):  # plain, and compiled
+        monkeypatch.setattr(rounds, "LONG", long)
+        monkeypatch.setattr(rounds, "_known", {})
+        again, parts = Session(design, order="asked"), Session(design, order="asked")
+        seen = replay(again, record)
+        assert again.dump() == session.dump()
+        assert seen.used == len(record)
+        for event, arm in zip(record, seen.arms, strict=True):
+            assert arm == (event.arm if event.kind == "asked" else -1)
+        assert parts.load(again.dump())
+        assert (parts.dump(), parts.waiting) == (again.dump(), session.waiting)
+
+
+def test_a_minimum_of_samples_an_arm() -> None:
+    spec: dict[str, Any] = {**COINS, "delta": 0.3, "minimum": 12, "strategy": "uniform"}
+    session = read(spec).session()
+    while session.decision is None:
+        arm = session.ask()
+        session.tell(arm, float(arm == 1))
+    assert session.decision.samples == 36
+    assert session.evidence > session.threshold + 1
+
+
+# ---------------------------------------------------------------------------------------------
+# arms that are added
+
+
+@pytest.mark.parametrize("question", ["best-arm", {"kind": "best-arm", "goal": "min"}], ids=str)
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_arm_is_added(order: str, question: Any) -> None:
+    """With samples in flight, and some that wait; the level is that of all the room from the start."""
+    spec = {**COINS, "question": question, "arms": ["a", "b"], "room": 4, "order": order}
+    now = 0.0
+    campaign = sw.Campaign.create(spec, "memory:", "roomy", clock=lambda: now)
+    hand = sw.Campaign.open("roomy", campaign._store, clock=lambda: now)
+    tickets, rng = campaign.ask(20), np.random.default_rng(5)
+    for ticket in (*tickets[:9], *tickets[10:15]):
+        campaign.tell(ticket.token, float(rng.random() < 0.5))
+    before = campaign.status()
+    assert before.threshold == pytest.approx(np.log(3 / 0.1))
+    assert campaign.add_arm("c") == 2
+    after = hand.status()
+    assert after.evidence is None, "the new arm has no sample"
+    assert [arm.samples for arm in after.arms[:2]] == [arm.samples for arm in before.arms]
+    assert (after.in_flight, after.waiting) == (before.in_flight, before.waiting)
+    assert (after.in_flight, after.waiting) == (6, 5 if order == "asked" else 0)
+    for ticket in (*tickets[15:], tickets[9]):
+        assert not hand.tell(ticket.token, 1).late
+    while campaign.decision is None:
+        for ticket in hand.ask(3):
+            low, high = (0.1, 0.9) if question == "best-arm" else (0.9, 0.1)
+            campaign.tell(ticket.token, float(rng.random() < (high if ticket.arm == 2 else low)))
+    assert campaign.decision.answer == 2
+    assert campaign.decision.threshold == before.threshold
+    for each in (campaign, hand):
+        assert each.verify().agrees
+        with each.look() as (transaction, seen):
+            assert transaction.state() == seen.session.dump()
+    with pytest.raises(sw.NotPossible, match="nothing to add"):
+        hand.add_arm("d")
+
+
+def test_arms_are_not_added_where_the_guarantee_would_be_lost() -> None:
+    campaign = sw.Campaign.create(COINS, "memory:", "full")
+    with pytest.raises(sw.NotPossible, match=r"room for 3 arms, and 3 of them.*room = "):
+        campaign.add_arm("d")
+    with pytest.raises(sw.BadArgument, match="room: got 5; allowed: nothing"):
+        sw.Campaign.create(
+            {**COINS, "question": "minimum-threshold:threshold=0.5", "room": 5}, "memory:", "no"
+        )
+
+
+@pytest.mark.slow
+def test_arms_that_are_added_because_of_the_data_do_no_harm() -> None:
+    """Equal arms but one: another is added whenever the leader looks good; up to eight of them."""
+    wrong, runs = 0, 150
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        spec = {**COINS, "question": "best-arm", "arms": ["a", "b"], "room": 8}
+        campaign = sw.Campaign.create(spec, "memory:", "greedy")
+        means = [0.5, 0.49]
+        while campaign.decision is None and campaign.status().samples < 400:
+            (ticket,) = campaign.ask()
+            campaign.tell(ticket.token, float(rng.random() < means[ticket.arm]))
+            status = campaign.status()
+            if (status.evidence or 0.0) > 1.0 and len(means) < 8 and campaign.decision is None:
+                means.append(0.5 + 0.01 * len(means))
+                campaign.add_arm(f"arm {len(means)}")
+        best = int(np.argmax(means))
+        wrong += campaign.decision is not None and campaign.decision.answer != best
+    assert wrong <= binom.isf(FALSE_ALARM, runs, 0.1), f"{wrong} of {runs}"
