@@ -41,7 +41,7 @@ print(found.stopping_times.tolist(), found.counts.tolist())
 
 
 def test_numba_is_as_expected() -> None:
-    assert len(linking.replacements()) == 3
+    assert len(linking.replacements()) == 7
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")

@@ -24,6 +24,7 @@ import numpy as np
 
 from stopwise.core.digest import Unclear, digest
 from stopwise.core.linking import Use
+from stopwise.core.passes import load_runtime
 
 
 class KernelCache:
@@ -37,7 +38,7 @@ class KernelCache:
         """The kernel, ready to run, or None: it is not here, or no longer what would be compiled."""
         compiler: Any = importlib.import_module("numba.core.compiler")
         typing: Any = importlib.import_module("numba.core.typing")
-        context.refresh()
+        load_runtime(context)
         try:
             with self._path(types, context).open("rb") as file:
                 made_from, result = pickle.load(file)

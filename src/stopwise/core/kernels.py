@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from stopwise.core import linking, verbs
+from stopwise.core import linking, passes, verbs
 from stopwise.core.cache import KernelCache, classes
 from stopwise.core.digest import Unclear, digest
 from stopwise.core.values import Role
@@ -41,6 +41,7 @@ def compiled(function: F, allocates: bool = True) -> F:
 
     def compile_once(arguments: Any, result: Any) -> Any:
         _install()
+        passes.load_compiler(dispatcher.targetctx)
         with waiting(_what(arguments)), linking.once(foreign_state()) as uses:
             found = compile_plainly(arguments, result)
         cache.uses = uses or None  # plain numba does not tell

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from stopwise.core import verbs
+from stopwise.core import passes, verbs
 
 INHERITED = {  # flags that a function has from its caller, and the options that set them instead
     "nrt": "_nrt",
@@ -55,7 +55,7 @@ def once(state: str) -> Iterator[list[Use]]:
     uses: list[Use] = []
     with _internal("core.compiler_lock").global_compiler_lock, _without_collector():
         changes = replacements()
-        before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
+        before = [(owner, name, vars(owner)[name]) for owner, name, _ in changes]
         try:
             _calls.append([])
             _states.append(state)
@@ -95,11 +95,14 @@ def replacements() -> list[tuple[Any, str, Any]]:
             *(generator.set_env, _internal("_dynfunc").make_function),
             _internal("core.targetconfig").ConfigStack.top_or_none,
         ]
-        return [
+        found = [
             (generator, "_library_class", _collecting(plain)),
             (context, "get_executable", _executable(context.get_executable)),
             (template, "_get_impl", _implementation),
-        ] * all(map(callable, used))
+            *passes.replacements(),
+        ]
+        expected = all(map(callable, used)) and all(name in vars(owner) for owner, name, _ in found)
+        return found * expected
     except (ImportError, AttributeError):
         return []
 
