@@ -279,8 +279,8 @@ def test_names_of_everything_that_can_be_spelled() -> None:
     (best,) = (each for each in found["problem"] if each["name"] == "best-arm")
     assert best == {
         "name": "best-arm",
-        "options": ["epsilon=0.0"],
-        "title": "Which arm has the highest mean?",
+        "options": ["epsilon=0.0", "goal=max"],
+        "title": "Which option has the highest (or lowest) mean?",
     }
     text = CliRunner().invoke(app, ["names"]).stdout
     for rows in found.values():

@@ -410,18 +410,18 @@ def test_ctrl_c_returns_what_is_finished() -> None:
     import _thread
     import threading
 
+    setting: dict[str, Any] = {
+        "family": sw.Bernoulli(),
+        "strategy": sw.StickyTrackAndStop(),
+        "stopping": sw.Mixture(),
+        "delta": 1e-3,
+        "seed": 1,
+    }
+    problem, means = sw.AnyLowArm(3, 0.5), [0.3, 0.3, 0.7]
+    sw.simulate(problem, means, repetitions=1, **setting)  # compiled before the clock is started
     timer = threading.Timer(1.5, _thread.interrupt_main)
     timer.start()
-    found = sw.simulate(
-        sw.AnyLowArm(3, 0.5),
-        [0.3, 0.3, 0.7],
-        family=sw.Bernoulli(),
-        strategy=sw.StickyTrackAndStop(),
-        stopping=sw.Mixture(),
-        delta=1e-3,
-        repetitions=3_000_000,
-        seed=1,
-    )
+    found = sw.simulate(problem, means, repetitions=3_000_000, **setting)
     timer.join()
     assert not found.complete
     assert 0 < len(found) < 3_000_000

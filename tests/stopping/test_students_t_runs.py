@@ -158,7 +158,7 @@ def told(problem: Any, stacks: list[Any], delta: float) -> Any:
     arms = np.arange(size) % len(stacks)
     samples = np.array(stacks).T.reshape(-1)
     kinds, waited = np.full(size, live.RECORDED), np.zeros(size, dtype=np.int64)
-    events = live.Record(kinds, arms, samples, waited)
+    events = live.Record(kinds, arms, samples, waited, np.zeros_like(kinds))
     used = compiled(live.take)(design.setting, float(design.levels[0]), ledger, events)
     return int(ledger.state.answer[0]) if used < size else None
 

@@ -49,7 +49,7 @@ def test_pictures_mark_the_arms_that_the_answer_names(question: str, named: list
 
 
 def test_changes_have_the_strategys_reasons() -> None:
-    campaign = started("best-arm", 0.1, strategy="track-and-stop")
+    campaign = started("best-arm", 0.1, strategy="track-and-stop", order="told")
     campaign.ask()
     campaign.record(0, -2.0)
     campaign.ask()
