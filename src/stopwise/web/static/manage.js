@@ -15,7 +15,10 @@ export class ManagePanel {
       optional: true,
       hint: "Goes on record with your name and the time. To close a campaign needs one.",
     });
-    this.called = new Field("manage-name", "Name", { input: textInput({ maxlength: 200 }) });
+    this.called = new Field("manage-name", "Name", {
+      input: textInput({ maxlength: 200 }),
+      hint: "The old name still leads here.",
+    });
     this.budget = new Field("manage-budget", "Budget", {
       input: textInput({ inputmode: "numeric" }),
       read: number,
