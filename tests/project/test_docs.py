@@ -132,6 +132,16 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     assert demo["picture"](tmp_path).stat().st_size > 10_000
 
 
+def test_the_headline_is_measured_with_todays_code() -> None:
+    import runpy
+
+    shown = " ".join((ROOT / "README.md").read_text().split())
+    example = runpy.run_path(str(ROOT / "examples" / "headline.py"))
+    first, second = (example["measure"](*rule) for rule in list(example["RULES"].items())[:2])
+    assert f"{first.samples:,.0f} +- {first.error:,.0f}; the mixture e-process" in shown
+    assert f"mixture e-process needs {second.samples:,.0f}," in shown
+
+
 def test_every_public_name_is_in_the_reference() -> None:
     import stopwise
 

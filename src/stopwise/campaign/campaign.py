@@ -128,12 +128,6 @@ class Campaign(Lifecycle):
         seen = self._snapshot()
         return Status.of(self.name, seen.spec, seen, self.now())
 
-    def times(self) -> tuple[float, float | None]:
-        """When it was created, and when its last event was; None if it has none."""
-        with self.look() as (transaction, _):
-            newest = transaction.newest(0, 1)
-            return transaction.head.created, newest[-1].time if newest else None
-
     def recommend(self) -> Recommendation:
         """What the data favour now; proven only if there is a decision."""
         seen = self._snapshot()

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 
 from stopwise.campaign.campaign import Campaign
+from stopwise.campaign.status import Status
 from stopwise.campaign.storage.store import Store
 from stopwise.web import forms
 from stopwise.web.feed import Feed
@@ -82,10 +83,12 @@ class Service:
         known = self._briefs.get(name)
         if known is None or known[0] != last:
             campaign = self.campaign(name)
-            status = campaign.status()
+            with campaign.look() as (transaction, seen):
+                created, newest = transaction.head.created, transaction.newest(0, 1)
+            status = Status.of(campaign.name, seen.spec, seen, campaign.now())
             fields = {key: getattr(status, key) for key in BRIEF}
             decision = None if status.decision is None else status.decision.text
-            created, active = campaign.times()
+            active = newest[-1].time if newest else None
             brief = forms.Brief(**fields, decision=decision, created=created, active=active)
             known = status.events, brief
             self._briefs[name] = known
