@@ -185,7 +185,6 @@ def _bound_remark(family: BoundedSeen) -> str:
 # ------------------------------------------------------------------------------------------- bets
 
 verbs.gaps.register(BoundedSeen)(lambda family: (LARGEST, 2.0, 12))
-verbs.gaps.register(BoundedArm)(lambda family: (LARGEST, 2.0, 12))
 verbs.likeness.register(BoundedSeen)(lambda family: 0.8)
 
 

@@ -123,6 +123,8 @@ const SHAPES = {
   closed: ["path", { d: "M4 4l8 8M12 4l-8 8", fill: "none", stroke: "currentColor", "stroke-width": 2.2 }],
 };
 
+export const OVER = ["decided", "closed"]; // states in which nothing more is asked
+
 /** A state, by shape and word and colour. */
 export function chip(state) {
   const [shape, props] = SHAPES[state] ?? SHAPES.running;

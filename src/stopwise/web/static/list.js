@@ -2,11 +2,10 @@
 
 import { get, now, path, Poller, post } from "./api.js";
 import { leads } from "./hero.js";
-import { ago, announce, chip, count, day, el, Meter, NONE, percent, plural, put, say, tenths } from "./dom.js";
+import { ago, announce, chip, count, day, el, Meter, NONE, OVER, percent, plural, put, say, tenths } from "./dom.js";
 
 const MANY = 7; // from so many campaigns on there is a search box
 const SHOWN = 100; // rows before "show more"
-const OVER = ["decided", "closed"];
 
 export function list(main, { fail }) {
   const rows = new Map(); // a row for each name, kept while it is there

@@ -1,11 +1,9 @@
 // What people do with a campaign beside the work: pause, close, archive, rename, a note, another budget.
 
 import { path, post, Problem } from "./api.js";
-import { announce, el, say } from "./dom.js";
+import { announce, el, OVER, say } from "./dom.js";
 import { Field, number, textInput } from "./fields.js";
 import { foldedCard, hint } from "./panels.js";
-
-const OVER = ["decided", "closed"];
 
 export class ManagePanel {
   constructor(name, { changed, go }) {
