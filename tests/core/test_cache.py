@@ -16,6 +16,7 @@ from stopwise.core import kernels, verbs
 from stopwise.core.digest import Unclear, digest
 from stopwise.core.values import Empty
 from stopwise.families.verbs import divergence
+from stopwise.sampling.tracking import follow
 
 pytestmark = pytest.mark.skipif(not kernels.switched_on(), reason="nothing is compiled")
 
@@ -206,3 +207,19 @@ def test_what_is_unclear_is_not_kept() -> None:
     for unclear in ([1, 2], {1: 2}, object(), _cost, vectorized):
         with pytest.raises(Unclear):
             digest(lambda given=unclear: given)
+
+
+def named_by_chance() -> None:
+    """A global that no compiled code reads."""
+
+
+def _reads_an_attribute(value: Any) -> Any:
+    return value.named_by_chance
+
+
+def test_an_attribute_may_have_the_name_of_a_global() -> None:
+    """So does a tracker's tracker: its kernels were compiled in every process."""
+    assert digest(_reads_an_attribute)
+    kinds = (sw.CTracking, sw.DTracking, sw.Explored)
+    for each in (follow.dispatch(kind) for kind in kinds):
+        assert digest(each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import enum
 import hashlib
 import sys
@@ -32,7 +33,8 @@ def _of_function(function: Any, seen: set[int]) -> Any:
     seen.add(id(function))
     names = set(_names(function.__code__))
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    read = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    globals_read = _globals(function.__code__) & function.__globals__.keys()
+    read = {name: function.__globals__[name] for name in globals_read}
     values = [*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     return (
         _of_code(function.__code__),
@@ -46,6 +48,12 @@ def _names(code: CodeType) -> Iterator[str]:
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield from _names(each)
+
+
+def _globals(code: CodeType) -> set[str]:
+    """Names that are read as globals: an attribute may have the name of a global by chance."""
+    found = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    return found.union(*(_globals(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
 def _of_code(code: CodeType) -> Any:
