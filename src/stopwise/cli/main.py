@@ -16,6 +16,7 @@ def main() -> None:
     """Run the command line; an error of the user's is one clear line and exit code 2."""
     from stopwise.cli import (  # noqa: F401
         campaign,
+        league,
         lifecycle,
         names,
         oracle,

@@ -1,8 +1,9 @@
-"""What the commands of a campaign print: a text, or JSON."""
+"""What commands print: a text, a table, or JSON."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -57,3 +58,25 @@ def event_cells(campaign: Campaign, row: dict[str, Any]) -> list[str]:
     if row["kind"] == "decided" and campaign.decision is not None:
         note = campaign.decision.text
     return [str(row["number"]), kind, time, label, value, row["token"], note]
+
+
+def warn(text: str) -> None:
+    """A line on standard error."""
+    typer.echo(f"stopwise: {text}", err=True)
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Words to the left, numbers to the right; long words are folded."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for place, name in enumerate(header):
+        words = any(not cell[:1].isdigit() for cell in (row[place] for row in rows))
+        shown.add_column(
+            name, overflow="fold", no_wrap=not words, justify="left" if words else "right"
+        )
+    for row in rows:
+        shown.add_row(*row)
+    Console(highlight=False).print(shown)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stopwise.cli.app import Json, app
+from stopwise.cli.output import print_table, warn
 from stopwise.core.errors import BadArgument, StopwiseError
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def run(
 
     loaded, part = _load(file, folder), _shard(shard)
     with executor_at(dask) as executor:
-        status = loaded.run(workers, executor, part, warn=_warn)
+        status = loaded.run(workers, executor, part, warn=warn)
     typer.echo(status._note())
     if status.interrupted:
         typer.echo(
@@ -127,7 +128,7 @@ def status(file: File, folder: Folder = None, as_json: Json = False) -> None:
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
     else:
-        _print(found.table())
+        print_table(*found.table())
         typer.echo(found._note())
 
 
@@ -144,7 +145,7 @@ def collect(
     results = loaded.collect()
     target = loaded.folder / "results.parquet" if out is None else out
     results.to_parquet(target)
-    _print(results.brief())
+    print_table(*results.brief())
     typer.echo("ratio: mean/(T* log 1/delta); more columns and plots: stopwise study report")
     typer.echo(f"wrote {target}")
 
@@ -196,24 +197,3 @@ def _shard(text: str) -> tuple[int, int]:
     if not (part.isdigit() and parts.isdigit()):
         raise BadArgument("shard", text, "i/n with 1 <= i <= n, such as 3/10")
     return int(part), int(parts)
-
-
-def _warn(text: str) -> None:
-    typer.echo(f"stopwise: {text}", err=True)
-
-
-def _print(table: tuple[list[str], list[list[str]]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    header, rows = table
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for place, name in enumerate(header):
-        words = any(not cell[:1].isdigit() for cell in (row[place] for row in rows))
-        shown.add_column(
-            name, overflow="fold", no_wrap=not words, justify="left" if words else "right"
-        )
-    for row in rows:
-        shown.add_row(*row)
-    Console(highlight=False).print(shown)

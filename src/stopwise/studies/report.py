@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -17,27 +15,13 @@ from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table
 from stopwise.engine.truth import known_family
 from stopwise.oracles.quantities import oracle
+from stopwise.studies.html import captioned, document, settings_table
 from stopwise.studies.look import bar_style, looked, marker_style, series_style
 from stopwise.studies.results import Results
 from stopwise.studies.spec import Instance
 from stopwise.studies.study_results import StudyResults
 
 MOST = 9  # instances that are drawn; tables show all
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
-h1, h2 { line-height: 1.2; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.6rem; text-align: right; white-space: nowrap;
-         border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
-th { text-align: right; font-weight: 600; }
-.settings td { text-align: left; white-space: normal; vertical-align: top; }
-td:nth-child(-n+3), th:nth-child(-n+3) { text-align: left; }
-figure { margin: 1.5rem 0; }
-figure img { max-width: 100%; height: auto; background: white; border-radius: 6px; }
-figcaption, .note { font-size: 0.9rem; opacity: 0.8; max-width: 60rem; }
-"""
 
 
 @dataclass(frozen=True)
@@ -101,7 +85,6 @@ def _series(label: str, results: Results) -> Series:
 def page(results: StudyResults, about: Mapping[str, Any]) -> str:
     """The whole page."""
     shown = panels(results)
-    title = escape(results.spec.name)
     note = ""
     if len(results.spec.instances) > MOST:
         note = f'<p class="note">The pictures show the first {MOST} instances; the tables all.</p>'
@@ -122,22 +105,13 @@ def page(results: StudyResults, about: Mapping[str, Any]) -> str:
             "shape for each oracle answer).",
         ),
     ]
-    pictures = "".join(
-        f'<figure><img alt="{escape(caption)}" src="{_embedded(figure)}">'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-        for figure, caption in figures
-    )
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>
-<body><h1>{title}</h1>
-<p class="note">stopwise {__version__}, spec {results.key}</p>
+    pictures = "".join(captioned(figure, caption) for figure, caption in figures)
+    body = f"""<p class="note">stopwise {__version__}, spec {results.key}</p>
 <h2>Results</h2><div class="scroll">{html_table(*results.table())}</div>
 <p class="note">{_words(results)}</p>{note}
 <h2>Pictures</h2>{pictures}
-<h2>What was simulated</h2><div class="settings">{_settings(about)}</div>
-</body></html>
-"""
+<h2>What was simulated</h2>{settings_table(about)}"""
+    return document(results.spec.name, body)
 
 
 def _words(results: StudyResults) -> str:
@@ -151,27 +125,6 @@ def _words(results: StudyResults) -> str:
     if unsure:
         words += f"Not proven: {', '.join(unsure)}. "
     return escape(words)
-
-
-def _settings(about: Mapping[str, Any]) -> str:
-    rows = []
-    for name, value in about.items():
-        parts = [f"{k}: {_short(v)}" for k, v in value.items()] if isinstance(value, dict) else []
-        rows.append([name, "; ".join(parts) or _short(value)])
-    return html_table(["", ""], rows)
-
-
-def _short(value: Any) -> str:
-    """Numbers at four digits."""
-    if isinstance(value, list):
-        return ", ".join(_short(each) for each in value)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _embedded(figure: Any) -> str:
-    content = BytesIO()
-    figure.savefig(content, format="svg")
-    return f"data:image/svg+xml;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
 @looked

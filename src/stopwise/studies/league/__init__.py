@@ -1,0 +1,1 @@
+"""Who needs the fewest samples where: every strategy on every instance, as one page."""
