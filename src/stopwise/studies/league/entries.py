@@ -138,14 +138,21 @@ def entries(
     deltas: Sequence[float],
 ) -> Iterator[Entry]:
     """Every strategy with every rule (or its own) on every instance whose question it answers."""
+    entered: set[str] = set()
     for instance in where:
         most = _round_limit(instance, min(deltas))
         for each in who:
             for rule in when if each.stopping is None else [each.stopping]:
                 strategy = (each.name, each.strategy)
                 entry = Entry(instance, strategy, rule, each.stopping is not None, most)
-                if _covered(entry, deltas[0]):
+                if _refusal(entry, deltas[0]) is None:
+                    entered.add(each.name)
                     yield entry
+    for each in who:
+        if each.name not in entered:
+            raise BadArgument(
+                "strategies", each.name, "strategies for one of the instances' questions"
+            )
 
 
 def _round_limit(instance: LeagueInstance, delta: float) -> int:
@@ -153,13 +160,13 @@ def _round_limit(instance: LeagueInstance, delta: float) -> int:
     return max(LEAST_LIMIT, math.ceil(LIMIT * time * math.log(1.0 / delta)))
 
 
-def _covered(entry: Entry, delta: float) -> bool:
-    """Whether strategy and rule are for this question; they say so themselves."""
+def _refusal(entry: Entry, delta: float) -> StopwiseError | None:
+    """What strategy or rule say to a question that they are not for; None: they are."""
     setting = Setting(
         entry.instance.problem, entry.instance.family, entry.strategy[1], entry.stopping[1]
     )
     try:
         prepare(setting, entry.instance.means, (delta,), entry.max_rounds)
-    except NotDefined:
-        return False
-    return True
+    except (NotDefined, BadArgument) as error:
+        return error
+    return None
