@@ -90,6 +90,16 @@ from stopwise.sampling.fixed import (
     Uniform as Uniform,
 )
 from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
+from stopwise.sampling.top_two import (
+    EbTc as EbTc,
+    EbTcEpsilon as EbTcEpsilon,
+    EbTci as EbTci,
+    T3c as T3c,
+    TopTwo as TopTwo,
+    Ttei as Ttei,
+    Ttts as Ttts,
+    Ttucb as Ttucb,
+)
 from stopwise.sampling.track_and_stop import TrackAndStop as TrackAndStop
 from stopwise.sampling.tracking import (
     CTracking as CTracking,
