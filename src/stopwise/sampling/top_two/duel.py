@@ -77,10 +77,10 @@ def leading_arm(side: float, values: Floats) -> int:
 class ExpectedImprovement(Empty, Value):
     """EI, as leader and as challenger (Qin, Klabjan & Russo 2017).
 
-    v f(z), f(z) = z Phi(z) + phi(z), is what an arm is expected to improve on the best mean (leader), or
-    on the leader's (challenger). v is the deviation, N d(m, m + v) = 1/2, and z the distance in such units:
-    -sqrt(2 N d(m, best)) for the leader, -sqrt(2 W) for the pair. For Gaussian arms that is the paper's
-    rule; for others the tails are the family's own, so that an unlucky start is not the end.
+    v f(z), f(z) = z Phi(z) + phi(z), is what an arm is expected to improve on the best mean (leader) or
+    on the leader's (challenger). v is the deviation, N d(m, m + v) = 1/2, and z the distance in units of
+    it: -sqrt(2 N d(m, best)) for the leader, -sqrt(2 W) for the pair. For Gaussian arms that is the
+    paper's rule; for others the tails are the family's own: an unlucky start is not the end.
     """
 
     __slots__ = ()
