@@ -84,12 +84,25 @@ from stopwise.problems.minimum_threshold import MinimumThreshold as MinimumThres
 from stopwise.problems.product import Product as Product
 from stopwise.problems.sphere import Sphere as Sphere
 from stopwise.problems.thresholding import Thresholding as Thresholding
+from stopwise.sampling.ada_hedge import AdaHedge as AdaHedge
 from stopwise.sampling.fixed import (
     FixedWeights as FixedWeights,
     OracleWeights as OracleWeights,
     Uniform as Uniform,
 )
+from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
+from stopwise.sampling.mirror_ascent import LazyMirrorAscent as LazyMirrorAscent
 from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
+from stopwise.sampling.top_two import (
+    EbTc as EbTc,
+    EbTcEpsilon as EbTcEpsilon,
+    EbTci as EbTci,
+    T3c as T3c,
+    TopTwo as TopTwo,
+    Ttei as Ttei,
+    Ttts as Ttts,
+    Ttucb as Ttucb,
+)
 from stopwise.sampling.track_and_stop import TrackAndStop as TrackAndStop
 from stopwise.sampling.tracking import (
     CTracking as CTracking,

@@ -84,9 +84,16 @@ verbs.tie.register(Lowest)(lambda problem, means: verbs.tie(problem.problem, -me
 verbs.asked.register(Lowest)(lambda problem: verbs.asked(problem.problem).replace("high", "low"))
 verbs.named.register(Lowest)(lambda problem, answer: verbs.named(problem.problem, answer))
 verbs.sense.register(Lowest)(lambda problem: -verbs.sense(problem.problem))
+verbs.contest.register(Lowest)(lambda problem: -verbs.contest(problem.problem))
 verbs.in_words.register(Lowest)(
     lambda problem, answer, labels: lowest_in_words(problem.problem, answer, labels)
 )
+
+
+@verbs.with_slack.register(Lowest)
+def _with_slack(problem: Lowest, slack: float) -> Lowest | None:
+    inside = verbs.with_slack(problem.problem, slack)
+    return None if inside is None else Lowest(inside)
 
 
 @verbs.correct_answers.register(Lowest)
@@ -227,6 +234,37 @@ def _best_evidence(
     return rounds.best_evidence(
         problem.problem, mirrored(family), image, sketch.sketch, enough, code
     )
+
+
+@rounds.front_runner.register(Lowest)
+def _front_runner(problem: Lowest, family: Any, data: Data, sketch: Image, code: Code) -> None:
+    image = Data(data.counts, sketch.means)
+    rounds.front_runner(problem.problem, mirrored(family), image, sketch.sketch, code)
+
+
+@rounds.answer_at.register(Lowest)
+def _answer_at(problem: Lowest, family: Any, data: Data, sketch: Image, code: Code) -> None:
+    _mirror(data.means)  # and back: a change of sign loses nothing
+    rounds.answer_at(problem.problem, mirrored(family), data, sketch.sketch, code)
+    _mirror(data.means)
+
+
+@rounds.refute.register(Lowest)
+def _refute(
+    problem: Lowest,
+    family: Any,
+    data: Data,
+    sketch: Image,
+    code: Code,
+    penalty: float,
+    found: rounds.Refutation,
+) -> float:
+    image = Data(data.counts, sketch.means)
+    cost = rounds.refute(
+        problem.problem, mirrored(family), image, sketch.sketch, code, penalty, found
+    )
+    _mirror(found.model)
+    return cost
 
 
 @rounds.reach_round.register(Lowest)

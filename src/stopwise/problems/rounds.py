@@ -13,11 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints, assign
+from stopwise.cells.shape import BOUND, GAP
+from stopwise.core.arrays import Floats, Ints, assign, fill
 from stopwise.core.data import Data
 from stopwise.core.errors import MissingVerb
-from stopwise.core.verbs import registered, verb
-from stopwise.problems.verbs import Code, answer_count, cell_count, code_size, cost, reach
+from stopwise.core.verbs import jitable, registered, verb
+from stopwise.problems.verbs import (
+    Code,
+    answer_count,
+    cell_count,
+    code_size,
+    cost,
+    project,
+    reach,
+    shape,
+)
 
 
 class Scratch(NamedTuple):
@@ -106,6 +116,86 @@ def best_evidence(
             best = value
             code[0] = place
     return best
+
+
+@verb(on=2)
+def front_runner(problem: Any, family: Any, data: Data, sketch: Any, code: Code) -> None:
+    """The answer that looks best at the estimated means: by default the one with the most evidence."""
+    best_evidence(problem, family, data, sketch, 0.0, code)
+
+
+@verb(on=2)
+def answer_at(problem: Any, family: Any, data: Data, sketch: Any, code: Code) -> None:
+    """An answer that is correct at these means, whatever the sketch has seen.
+
+    Of several the one that is the most costly to refute with these counts.
+    """
+    best = -1.0
+    for place in range(sketch.answers[0]):
+        sketch.code[0] = place
+        value = cost(problem, family, data, sketch.code, sketch.model)
+        if value > best:
+            best, code[0] = value, place
+
+
+class Refutation(NamedTuple):
+    """The cheapest way to be wrong: the closest model, and 1 for each arm that its cell constrains."""
+
+    model: Floats
+    arms: Floats
+    trial: Floats  # scratch
+
+
+def refutation(arms: int) -> Refutation:
+    """Empty room for so many arms."""
+    return Refutation(np.zeros(arms), np.zeros(arms), np.zeros(arms))
+
+
+@verb(on=2, allocates=True)
+def refute(
+    problem: Any,
+    family: Any,
+    data: Data,
+    sketch: Any,
+    code: Code,
+    penalty: float,
+    found: Refutation,
+) -> float:
+    """The cheapest cell of an answer's alternative, and its cost; of equals the first.
+
+    The counts may be weights; the means are the estimate. With a ``penalty`` a cell costs so many times
+    log N more, N the samples of the least sampled arm that has to move.
+    """
+    best, least, place = math.inf, math.inf, 0
+    assign(found.model, data.means)
+    for cell in range(cell_count(problem, code)):
+        value = project(problem, family, data, code, cell, found.trial)
+        price = value if penalty == 0.0 else value + penalty * _log_least(data, found.trial)
+        if price < best:
+            best, least, place = price, value, cell
+            assign(found.model, found.trial)
+    mark_cell(problem, code, place, found.arms)
+    return least
+
+
+@jitable
+def _log_least(data: Data, model: Floats) -> float:
+    """log N of the least sampled arm that moves; 0 if none does."""
+    least = math.inf
+    for k in range(model.size):
+        if model[k] != data.means[k] and data.counts[k] < least:
+            least = data.counts[k]
+    return math.log(least) if least < math.inf else 0.0
+
+
+@jitable
+def mark_cell(problem: Any, code: Code, cell: int, arms: Floats) -> None:
+    """Which arms a cell constrains: one, two or, for all that is known of it, any."""
+    what = shape(problem, code, cell)
+    alone = what.kind == BOUND or what.kind == GAP
+    fill(arms, 0.0 if alone else 1.0)
+    if alone:
+        arms[what.arm] = arms[what.other] = 1.0
 
 
 @verb

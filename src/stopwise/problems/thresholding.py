@@ -11,7 +11,7 @@ import numpy as np
 
 from stopwise.cells.bound import arm_cost, project_bound, total_divergence
 from stopwise.cells.shape import Shape, bound_shape
-from stopwise.core.arrays import Floats, Ints, assign, total
+from stopwise.core.arrays import Floats, Ints, assign, fill, total
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence, of_arm
@@ -240,6 +240,40 @@ def _best_evidence(
             return value
     for k in range(problem.arms):
         code[k] = data.means[k] <= problem.threshold
+    return least
+
+
+@rounds.answer_at.register(Thresholding)
+def _answer_at(
+    problem: Thresholding, family: Any, data: Data, sketch: Distances, code: Code
+) -> None:
+    for k in range(problem.arms):
+        code[k] = data.means[k] <= problem.threshold
+
+
+@rounds.refute.register(Thresholding)
+def _refute(
+    problem: Thresholding,
+    family: Any,
+    data: Data,
+    sketch: Distances,
+    code: Code,
+    penalty: float,
+    found: rounds.Refutation,
+) -> float:
+    """An arm that is already on the other side costs nothing; of equals the first."""
+    best, least, arm = math.inf, math.inf, 0
+    for k in range(problem.arms):
+        wrong = away(code, k) * (data.means[k] - problem.threshold) >= 0.0
+        value = 0.0 if wrong else arm_cost(family, data, k, problem.threshold)
+        price = value if penalty == 0.0 or wrong else value + penalty * math.log(data.counts[k])
+        if price < best:
+            best, least, arm = price, value, k
+    assign(found.model, data.means)
+    fill(found.arms, 0.0)
+    found.arms[arm] = 1.0
+    if least > 0.0:
+        found.model[arm] = problem.threshold
     return least
 
 

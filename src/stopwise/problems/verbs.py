@@ -133,6 +133,21 @@ def sense(problem: Any) -> int:
 
 
 @verb
+def contest(problem: Any) -> float:
+    """Whether the arms are the answers, and compete for the highest mean (1) or the lowest (-1).
+
+    Then cell j of answer i lets the j-th of the other arms overtake arm i. By default 0: they are not.
+    """
+    return 0.0
+
+
+@verb
+def with_slack(problem: Any, slack: float) -> Any:
+    """The same question where an answer may be that much further from the best; None: there is none."""
+    return None
+
+
+@verb
 def in_words(problem: Any, answer: Any, labels: Sequence[str]) -> str:
     """What an answer says about the arms, by their labels."""
     return str(answer)

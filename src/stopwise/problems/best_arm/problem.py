@@ -93,6 +93,10 @@ def _asked(problem: BestArm) -> str:
 
 
 verbs.sense.register(BestArm)(lambda problem: 1)
+verbs.contest.register(BestArm)(lambda problem: 1.0)
+verbs.with_slack.register(BestArm)(
+    lambda problem, slack: BestArm(problem.arms, problem.epsilon + slack)
+)
 verbs.named.register(BestArm)(lambda problem, answer: (answer,))
 
 

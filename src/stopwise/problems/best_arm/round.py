@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.gap import pair_bound, pair_cost
+from stopwise.cells.gap import pair_bound, pair_cost, project_gap
 from stopwise.core.arrays import Floats, Ints, assign, fill, largest, place_of_largest
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
@@ -15,6 +15,7 @@ from stopwise.families.verbs import arms_alike
 from stopwise.problems import rounds
 from stopwise.problems.best_arm.optimum import best_arm_optimum
 from stopwise.problems.best_arm.problem import BestArm
+from stopwise.problems.rounds import Refutation
 from stopwise.problems.verbs import Code
 
 
@@ -126,3 +127,36 @@ def _arm_evidence(
                 sketch.places[weakest] = other
                 break
     return least
+
+
+@rounds.front_runner.register(BestArm)
+def _front_runner(problem: BestArm, family: Any, data: Data, sketch: Start, code: Code) -> None:
+    code[0] = place_of_largest(data.means)
+
+
+rounds.answer_at.register(BestArm)(_front_runner)
+
+
+@rounds.refute.register(BestArm)
+def _refute(
+    problem: BestArm,
+    family: Any,
+    data: Data,
+    sketch: Start,
+    code: Code,
+    penalty: float,
+    found: Refutation,
+) -> float:
+    """The penalty is for the rival's samples alone; of rivals at the same price, the best one."""
+    arm, best, other = code[0], math.inf, 1 if code[0] == 0 else 0
+    for k in range(data.means.size):
+        if k == arm:
+            continue
+        price = pair_cost(family, data, arm, k, problem.epsilon)
+        if penalty > 0.0:
+            price += penalty * math.log(data.counts[k])
+        if price < best or (price == best and data.means[k] > data.means[other]):
+            best, other = price, k
+    fill(found.arms, 0.0)
+    found.arms[arm] = found.arms[other] = 1.0
+    return project_gap(family, data, arm, other, problem.epsilon, found.model)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import total_divergence
+from stopwise.cells.half_space import missing
 from stopwise.core.arrays import Floats, assign, total
 from stopwise.core.data import Data
 from stopwise.families.verbs import Quadratic, arms_alike, of_arm, variance
@@ -165,6 +166,17 @@ def _best_evidence_quadratic(
             best, place = value, m
     code[0] = 2 * place if sketch.heights[place] >= 0.0 else 2 * place + 1
     return 0.5 * best
+
+
+@rounds.answer_at.register(AnyHalfSpace)
+def _answer_at(problem: AnyHalfSpace, family: Any, data: Data, sketch: Planes, code: Code) -> None:
+    best = -1.0
+    for m in range(sketch.heights.size):
+        below = missing(problem.normals[m], problem.offsets[m], data.means) > 0.0
+        sketch.code[0] = 2 * m + 1 if below else 2 * m
+        value = verbs.cost(problem, family, data, sketch.code, sketch.model)
+        if value > best:
+            best, code[0] = value, sketch.code[0]
 
 
 @rounds.reach_round.register(AnyHalfSpace)

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import total_divergence
-from stopwise.core.arrays import Floats, Ints, assign
+from stopwise.core.arrays import Floats, Ints, assign, fill
 from stopwise.core.data import Data
-from stopwise.core.verbs import verb
+from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import of_group, regroup
 from stopwise.problems import rounds, verbs
 from stopwise.problems.product.problem import Product
-from stopwise.problems.rounds import Search
+from stopwise.problems.rounds import Refutation, Search
 from stopwise.problems.verbs import Code
 
 HARDEST = 1e-300  # a part with D = 0 takes all the weight
@@ -39,6 +39,7 @@ class Link(NamedTuple):
     weights: Floats
     model: Floats
     search: Search
+    found: Refutation
     tail: Any
 
 
@@ -50,7 +51,9 @@ def _sketch(problem: Product, family: Any) -> Any:
         a, b, c, d, e, f = (np.zeros(group.size) for _ in range(6))
         code = np.zeros(verbs.code_size(part), dtype=np.int64)
         search = Search(rounds.listed_answers(part), code, e, f)
-        chain = Link(part, own, group, Data(a, b), rounds.sketch(part, own), c, d, search, chain)
+        found = rounds.refutation(group.size)
+        kept = rounds.sketch(part, own)
+        chain = Link(part, own, group, Data(a, b), kept, c, d, search, found, chain)
     return chain
 
 
@@ -170,6 +173,102 @@ def _weigh_link(link: Link, enough: float, start: int, code: Code) -> float:
         return value
     rest = weigh_links(link.tail, enough, start + own.size, code)
     return value if not value >= rest else rest
+
+
+@rounds.front_runner.register(Product)
+def _front_runner(problem: Product, family: Any, data: Data, sketch: Any, code: Code) -> None:
+    lead_links(sketch, 0, code)
+
+
+@verb
+def lead_links(link: Any, start: int, code: Code) -> None:
+    """Each part's own front runner."""
+
+
+@lead_links.register(Link)
+def _lead_link(link: Link, start: int, code: Code) -> None:
+    own = link.search.code
+    rounds.front_runner(link.part, link.family, link.data, link.sketch, own)
+    assign(code[start : start + own.size], own)
+    lead_links(link.tail, start + own.size, code)
+
+
+@rounds.answer_at.register(Product)
+def _answer_at(problem: Product, family: Any, data: Data, sketch: Any, code: Code) -> None:
+    answer_links(sketch, data, 0, code)
+
+
+@verb
+def answer_links(link: Any, data: Data, start: int, code: Code) -> None:
+    """Each part's answer at its share of the means."""
+
+
+@answer_links.register(Link)
+def _answer_link(link: Link, data: Data, start: int, code: Code) -> None:
+    own, mine = link.search.code, _share_of(link, data)
+    rounds.answer_at(link.part, link.family, mine, link.sketch, own)
+    assign(code[start : start + own.size], own)
+    answer_links(link.tail, data, start + own.size, code)
+
+
+@jitable
+def _share_of(link: Link, data: Data) -> Data:
+    """The data of a part's arms, in the link's scratch space."""
+    for k in range(link.group.size):
+        link.weights[k] = data.counts[link.group[k]]
+        link.model[k] = data.means[link.group[k]]
+    return Data(link.weights, link.model)
+
+
+@rounds.refute.register(Product)
+def _refute(
+    problem: Product,
+    family: Any,
+    data: Data,
+    sketch: Any,
+    code: Code,
+    penalty: float,
+    found: Refutation,
+) -> float:
+    """The part that is the cheapest to refute; the penalty chooses within the parts."""
+    return refute_links(sketch, data, 0, code, penalty, math.inf, found)
+
+
+@verb
+def refute_links(
+    link: Any,
+    data: Data,
+    start: int,
+    code: Code,
+    penalty: float,
+    least: float,
+    found: Refutation,
+) -> float:
+    """The least cost so far, and its model."""
+    return least
+
+
+@refute_links.register(Link)
+def _refute_link(
+    link: Link,
+    data: Data,
+    start: int,
+    code: Code,
+    penalty: float,
+    least: float,
+    found: Refutation,
+) -> float:
+    own, mine = link.search.code, _share_of(link, data)
+    assign(own, code[start : start + own.size])
+    value = rounds.refute(link.part, link.family, mine, link.sketch, own, penalty, link.found)
+    if value < least:
+        least = value
+        assign(found.model, data.means)
+        fill(found.arms, 0.0)
+        for k in range(link.group.size):
+            found.model[link.group[k]] = link.found.model[k]
+            found.arms[link.group[k]] = link.found.arms[k]
+    return refute_links(link.tail, data, start + own.size, code, penalty, least, found)
 
 
 @rounds.weakest_cell.register(Product)

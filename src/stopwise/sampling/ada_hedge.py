@@ -1,0 +1,117 @@
+"""AdaHedge against best response (Degenne, Koolen & Menard 2019, Section 3.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.core.arrays import Floats, Rng, largest
+from stopwise.core.data import State
+from stopwise.core.values import Strategy
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import divergence, lower, of_arm, upper
+from stopwise.problems.rounds import Refutation, front_runner, refutation
+from stopwise.problems.verbs import answer_count
+from stopwise.sampling.games import SumTracking, WithTracker, best_response
+from stopwise.sampling.verbs import aim, notes
+
+ROOM = 4_000_000  # numbers that the learners may take: with more answers one learner serves all
+
+
+class AdaHedge(WithTracker, Strategy):
+    """A learner for each answer proposes weights, and gains what the closest model concedes.
+
+    The gains are optimistic: the most that they are at a mean within N d(mu-hat, .) <= log t.
+    """
+
+    __slots__ = ()
+    title = "a learner against the closest model"
+    reason = (
+        "AdaHedge pursues the answer that the means favour at the moment, and learns which arms tell it "
+        "best from its closest alternative."
+    )
+    because = (
+        "the means favoured it once every arm had a sample",
+        "the means came to favour it over “{before}”",
+    )
+
+    def __new__(cls) -> AdaHedge:
+        return super().__new__(cls, SumTracking())
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return ()
+
+
+class Learners(NamedTuple):
+    """Of each answer, or of all: the arms' gains so far, and the sum of the mixability gaps."""
+
+    gains: Floats
+    gaps: Floats
+    step: Floats  # the last gains
+    found: Refutation
+
+
+@notes.register(AdaHedge)
+def _notes(strategy: AdaHedge, problem: Any) -> Learners:
+    arms, answers = problem.arms, answer_count(problem)
+    rows = answers if 0 < answers * arms <= ROOM else 1
+    return Learners(np.zeros((rows, arms)), np.zeros(rows), np.zeros(arms), refutation(arms))
+
+
+@aim.register(AdaHedge)
+def _aim(
+    strategy: AdaHedge, problem: Any, family: Any, state: State, rounds: int, rng: Rng
+) -> None:
+    learners, (code, weights, _, _) = state.pursuit.notes, state.pursuit
+    front_runner(problem, family, state.data, state.sketch, code)
+    who = code[0] if learners.gaps.size > 1 else 0
+    hedge(learners.gains[who], learners.gaps[who], weights)
+    best_response(problem, family, state, learners.found)
+    optimistic_gains(family, state, math.log(rounds), learners.found.model, learners.step)
+    learners.gaps[who] += learn(learners.gains[who], learners.gaps[who], weights, learners.step)
+
+
+@jitable
+def hedge(gains: Floats, gap: float, weights: Floats) -> None:
+    """w_k in proportion to exp(eta G_k), eta = log K/gap: the leaders alone while there is no gap."""
+    top, whole = largest(gains), 0.0
+    eta = math.log(gains.size) / gap if gap > 0.0 else math.inf
+    for k in range(gains.size):
+        weights[k] = 1.0 if gains[k] == top else math.exp(eta * (gains[k] - top))
+        whole += weights[k]
+    for k in range(gains.size):
+        weights[k] /= whole
+
+
+@jitable
+def learn(gains: Floats, gap: float, weights: Floats, step: Floats) -> float:
+    """Enter one round's gains; returns its mixability gap (de Rooij et al. 2014, equation 5)."""
+    before, most, mean = largest(gains), largest(step), 0.0
+    for k in range(gains.size):
+        mean += weights[k] * step[k]
+        gains[k] += step[k]
+    if gap == 0.0 or gains.size == 1:
+        return max(largest(gains) - before - mean, 0.0)
+    eta, mixed = math.log(gains.size) / gap, 0.0
+    for k in range(gains.size):
+        mixed += weights[k] * math.exp(eta * (step[k] - most))
+    return max(most + math.log(mixed) / eta - mean, 0.0)
+
+
+@jitable
+def optimistic_gains(family: Any, state: State, level: float, model: Floats, out: Floats) -> None:
+    """The most of d(xi, lambda_k) over xi with N d(mu-hat, xi) <= level, and level/N at least.
+
+    An arm that the model leaves alone gains level/N, as does one for which the most is infinite.
+    """
+    counts, means = state.data
+    for k in range(out.size):
+        out[k] = share = level / counts[k]
+        if model[k] != means[k]:
+            own = of_arm(family, k)
+            for end in (lower(own, means[k], share), upper(own, means[k], share)):
+                most = divergence(own, end, model[k]) if math.isfinite(end) else math.inf
+                if out[k] < most < math.inf:
+                    out[k] = most
