@@ -76,6 +76,7 @@ from stopwise.problems.any_low_arm import AnyLowArm as AnyLowArm
 from stopwise.problems.any_sign import AnySign as AnySign
 from stopwise.problems.best_arm import BestArm as BestArm
 from stopwise.problems.cells import Cells as Cells
+from stopwise.problems.control import AnyBetterThan as AnyBetterThan, BetterThan as BetterThan
 from stopwise.problems.half_spaces import (
     AllHalfSpaces as AllHalfSpaces,
     AnyHalfSpace as AnyHalfSpace,
@@ -84,6 +85,7 @@ from stopwise.problems.minimum_threshold import MinimumThreshold as MinimumThres
 from stopwise.problems.product import Product as Product
 from stopwise.problems.sphere import Sphere as Sphere
 from stopwise.problems.thresholding import Thresholding as Thresholding
+from stopwise.problems.top_arms import TopArms as TopArms
 from stopwise.sampling.fixed import (
     FixedWeights as FixedWeights,
     OracleWeights as OracleWeights,
