@@ -58,6 +58,7 @@ from stopwise.oracles.quantities import (
     correct_answers as correct_answers,
     cost as cost,
     evidence as evidence,
+    lower_bound as lower_bound,
     oracle as oracle,
     rank as rank,
     reachable_answers as reachable_answers,

@@ -256,6 +256,14 @@ WITH_ARMS = [
     (sw.AnyBetterThan, 2),
 ]
 SETS: list[Row] = [
+    *(
+        (
+            lambda bad=bad: sw.lower_bound(two, [0.1, 0.2], family=coin, delta=bad),
+            BadArgument,
+            [f"delta: got {bad!r}", allowed],
+        )
+        for bad, allowed in ((0.0, "strictly between 0 and 1"), (1.0, "between"), ("x", "finite"))
+    ),
     (lambda: sw.TopArms(3, 0), BadArgument, ["m: got 0", "a whole number of at least 1"]),
     (lambda: sw.TopArms(3, 3), BadArgument, ["m: got 3", "from 1 to 2", "3 arms in all"]),
     (lambda: sw.TopArms(3, 1, goal="low"), BadArgument, ["goal: got 'low'", '"max"', '"min"']),
