@@ -58,6 +58,7 @@ from stopwise.oracles.quantities import (
     correct_answers as correct_answers,
     cost as cost,
     evidence as evidence,
+    lower_bound as lower_bound,
     oracle as oracle,
     rank as rank,
     reachable_answers as reachable_answers,
@@ -76,6 +77,7 @@ from stopwise.problems.any_low_arm import AnyLowArm as AnyLowArm
 from stopwise.problems.any_sign import AnySign as AnySign
 from stopwise.problems.best_arm import BestArm as BestArm
 from stopwise.problems.cells import Cells as Cells
+from stopwise.problems.control import AnyBetterThan as AnyBetterThan, BetterThan as BetterThan
 from stopwise.problems.half_spaces import (
     AllHalfSpaces as AllHalfSpaces,
     AnyHalfSpace as AnyHalfSpace,
@@ -84,6 +86,7 @@ from stopwise.problems.minimum_threshold import MinimumThreshold as MinimumThres
 from stopwise.problems.product import Product as Product
 from stopwise.problems.sphere import Sphere as Sphere
 from stopwise.problems.thresholding import Thresholding as Thresholding
+from stopwise.problems.top_arms import TopArms as TopArms
 from stopwise.sampling.ada_hedge import AdaHedge as AdaHedge
 from stopwise.sampling.fixed import (
     FixedWeights as FixedWeights,

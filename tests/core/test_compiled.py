@@ -52,9 +52,8 @@ def test_samplers_and_functions_are_identical(setting: Setting) -> None:
     assert compiled(functions)(setting.family, mean, lam) == functions(setting.family, mean, lam)
 
 
-CHOSEN = [
-    p for p in PAIRS if p[1] in SETTINGS[1:3] and p[0] not in ("product", "cells_with_models")
-]
+LEFT_OUT = ("product", "cells_with_models", "top_arms", "lowest_arms", "better")  # alike, or slow
+CHOSEN = [p for p in PAIRS if p[1] in SETTINGS[1:3] and p[0] not in LEFT_OUT]
 
 
 @pytest.mark.parametrize(("kind", "setting"), CHOSEN, ids=pair_id)

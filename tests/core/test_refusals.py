@@ -251,10 +251,38 @@ WITH_ARMS = [
     (sw.Sphere, 1),
     (lambda arms: sw.Cells(arms, {"a": sw.Polyhedron()}), 1),
     (sw.BestArm, 2),
+    (lambda arms: sw.TopArms(arms, 1), 2),
+    (sw.BetterThan, 2),
+    (sw.AnyBetterThan, 2),
+]
+SETS: list[Row] = [
+    *(
+        (
+            lambda bad=bad: sw.lower_bound(two, [0.1, 0.2], family=coin, delta=bad),
+            BadArgument,
+            [f"delta: got {bad!r}", allowed],
+        )
+        for bad, allowed in ((0.0, "strictly between 0 and 1"), (1.0, "between"), ("x", "finite"))
+    ),
+    (lambda: sw.TopArms(3, 0), BadArgument, ["m: got 0", "a whole number of at least 1"]),
+    (lambda: sw.TopArms(3, 3), BadArgument, ["m: got 3", "from 1 to 2", "3 arms in all"]),
+    (lambda: sw.TopArms(3, 1, goal="low"), BadArgument, ["goal: got 'low'", '"max"', '"min"']),
+    (lambda: sw.BetterThan(3, 3), BadArgument, ["control: got 3", "an arm", "from 0 to 2"]),
+    (lambda: sw.AnyBetterThan(3, -1), BadArgument, ["control: got -1", "at least 0"]),
+    (lambda: sw.BetterThan(3, goal="up"), BadArgument, ["goal: got 'up'", '"max"', '"min"']),
+    *(
+        (
+            lambda problem=problem: sw.oracle(problem, [0.2, 0.3, 0.4], family=coin),
+            BadArgument,
+            ["epsilon: got 1.5", "less than the width 1", "Bernoulli()", "no sample is needed"],
+        )
+        for problem in (sw.TopArms(3, 2, 1.5), sw.BetterThan(3, 0, 1.5))
+    ),
 ]
 WITH_THRESHOLD = [sw.Thresholding, sw.MinimumThreshold, sw.AnyLowArm, sw.AnySign]
 
 PROBLEMS: list[Row] = [
+    *SETS,
     (lambda: sw.BestArm(1), BadArgument, ["arms: got 1", "a whole number of at least 2"]),
     *(
         (
@@ -280,7 +308,12 @@ PROBLEMS: list[Row] = [
             BadArgument,
             [f"epsilon: got {bad!r}", allowed],
         )
-        for make in (lambda e: sw.BestArm(2, e), lambda e: sw.MinimumThreshold(2, 0.5, e))
+        for make in (
+            lambda e: sw.BestArm(2, e),
+            lambda e: sw.TopArms(2, 1, e),
+            lambda e: sw.BetterThan(2, 0, e),
+            lambda e: sw.MinimumThreshold(2, 0.5, e),
+        )
         for bad, allowed in (
             (-0.1, "at least 0"),
             (nan, "finite"),
@@ -439,6 +472,10 @@ ANSWERS: list[Row] = [
         (three, (-1,), ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),
         (three, [0, 1], ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),
         (three, 0, ["Thresholding(arms=3, ", "(0, 1, 2), (0, 1), "]),
+        (sw.TopArms(3, 2), (0,), ["TopArms(arms=3, ", "(0, 1), (0, 2), (1, 2)"]),
+        (sw.TopArms(3, 2), (1, 0), ["TopArms(arms=3, ", "(0, 1), (0, 2), (1, 2)"]),
+        (sw.BetterThan(3), (0, 1), ["BetterThan(arms=3, ", "(1, 2), (1,), (2,), ()"]),
+        (sw.AnyBetterThan(3, 1), 1, ["AnyBetterThan(arms=3, ", "0, 2, 'none'"]),
         (pair, (0,), ["Product([(BestArm(", "(0, (0,)), (0, ())"]),
         (pair, (0, (), 1), ["Product([(BestArm(", "(0, (0,)), (0, ())"]),
         (pair, 0, ["Product([(BestArm(", "(0, (0,)), (0, ())"]),

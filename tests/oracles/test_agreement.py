@@ -16,6 +16,7 @@ from instances import PAIRS, Setting, draw_instance, pair_id, seeds
 from stopwise.families.verbs import divergence, interval
 from stopwise.oracles.solve import solution
 from stopwise.problems import verbs
+from stopwise.problems.lowest import Lowest
 from stopwise.testing import check_problem
 
 EXAMPLES = settings(
@@ -97,6 +98,10 @@ def relabelled(problem: Any, order: np.ndarray) -> Any:
         return type(problem)(problem.normals[:, back], problem.offsets)
     if isinstance(problem, sw.Sphere):
         return sw.Sphere(problem.arms, problem.radius, problem.center[back])
+    if isinstance(problem, sw.BetterThan | sw.AnyBetterThan):
+        return problem._replace(control=int(order[problem.control]))
+    if isinstance(problem, Lowest):
+        return Lowest(relabelled(problem.problem, order))
     if isinstance(problem, sw.Product):
         return sw.Product(
             [
@@ -140,7 +145,7 @@ def test_generic_solver_certifies_fifty_arms(kind: str) -> None:
 
 
 CLOSED = {"best_arm", "epsilon_best_arm", "thresholding", "minimum", "epsilon_minimum", "any_low",
-          "any_sign", "any_half_space", "sphere"}  # fmt: skip
+          "any_sign", "any_half_space", "sphere", "any_better"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "setting"), [p for p in PAIRS if p[0] in CLOSED], ids=pair_id)

@@ -18,10 +18,10 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "extend.md"
 FILES = dict(re.findall(r'```python title="(\S+)"\n(.*?)```', PAGE.read_text(), re.S))
-MOST_LINES = {"top_m.py": 60, "eb_tci.py": 25, "kl_lucb.py": 35, "prize.py": 25}
+MOST_LINES = {"podium.py": 60, "eb_tci.py": 25, "kl_lucb.py": 35, "prize.py": 25}
 ENTRIES = """
 [stopwise.problems]
-top-m = top_m:TopM
+podium = podium:Podium
 [stopwise.families]
 prize = prize:Prize
 [stopwise.strategies]
@@ -82,7 +82,7 @@ def test_compiled_runs_are_the_plain_ones(installed: Path) -> None:
 
 def test_command_line(installed: Path) -> None:
     text = stopwise(
-        installed, "oracle", "top-m:m=2", "--means", "0.9,0.7,0.4,0.2", "--family", "bernoulli",
+        installed, "oracle", "podium:m=2", "--means", "0.9,0.7,0.4,0.2", "--family", "bernoulli",
         "--json",
     )  # fmt: skip
     found = json.loads(text)
@@ -97,7 +97,7 @@ def test_command_line(installed: Path) -> None:
 STUDY = """
 repetitions = 4
 [problem]
-kind = "top-m"
+kind = "podium"
 m = 1
 [family]
 kind = "prize"
@@ -112,12 +112,12 @@ kind = "uniform"
 def test_a_study_file(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(STUDY)
     stopwise(installed, "study", "run", "mine.toml", cwd=tmp_path)
-    assert "top-m" not in stopwise(installed, "study", "status", "mine.toml", cwd=tmp_path)
+    assert "podium" not in stopwise(installed, "study", "status", "mine.toml", cwd=tmp_path)
     stopwise(installed, "study", "collect", "mine.toml", cwd=tmp_path)
 
 
 SPEC = """
-question = {kind = "top-m", m = 2}
+question = {kind = "podium", m = 2}
 arms = ["red", "green", "blue"]
 family = "bernoulli"
 delta = 0.1
@@ -134,15 +134,15 @@ campaign = sw.Campaign.open("colours")
 values = iter(map(float, sys.argv[1:]))
 while campaign.decision is None:
     for ticket in campaign.ask(3):
-        campaign.tell(ticket.token, float(next(values) < (0.95, 0.9, 0.1)[ticket.arm]))
+        campaign.tell(ticket.token, float(next(values) < (0.97, 0.6, 0.05)[ticket.arm]))
 print(campaign.decision.text)
 print(campaign.verify())
 """
     draws = [f"{value:.3f}" for value in rng.random(600)]
     told = run(installed, "-c", script, *draws, cwd=tmp_path).splitlines()
-    assert told[0] == "red and green are best"
+    assert told[0] == "best are red, then green"
     assert told[1].startswith("agrees:")
-    assert "red and green are best" in stopwise(installed, "status", "colours", cwd=tmp_path)
+    assert "best are red, then green" in stopwise(installed, "status", "colours", cwd=tmp_path)
 
 
 def test_the_form_has_words_for_it(installed: Path) -> None:
@@ -153,8 +153,8 @@ def test_the_form_has_words_for_it(installed: Path) -> None:
         tables = [each for each in choice["oneOf"] if each["type"] == "object"]
         return {each["properties"]["kind"]["const"]: each for each in tables}
 
-    question = kinds(schema["$defs"]["problem"])["top-m"]
-    assert question["title"] == "Which m arms have the highest means?"
+    question = kinds(schema["$defs"]["problem"])["podium"]
+    assert question["title"] == "Which m arms have the highest means, in which order?"
     assert question["properties"]["m"]["description"] == "How many arms to name"
     assert question["required"] == ["kind", "m"]
     family = kinds(schema["properties"]["family"])["prize"]

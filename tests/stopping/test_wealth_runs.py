@@ -171,6 +171,24 @@ def questions(family: Any, center: float, scale: float) -> dict[str, Asked]:
     return found
 
 
+def sets_of_arms(center: float, scale: float) -> dict[str, Asked]:
+    """Questions about sets of arms, whose rounds take longer."""
+    hair, gap = 1e-3 * scale, 0.2 * scale
+    above = center + gap + hair
+    return {
+        "top arms": (sw.TopArms(3, 2), [center] * 3, ((0, 1), (0, 2))),
+        "top arms, epsilon": (sw.TopArms(3, 2, gap), [center, above, above], ((0, 1), (0, 2))),
+        "better": (sw.BetterThan(3), [center + hair, center, center], ((1,), (2,), (1, 2))),
+        "better, missed": (sw.BetterThan(3, 1, gap), [above, center, above], ((), (0,), (2,))),
+        "any better": (sw.AnyBetterThan(3), [center + hair, center, center], (1, 2)),
+        "any better, none": (
+            sw.AnyBetterThan(3, 0, gap),
+            [center, center - 0.5 * scale, above],
+            ("none", 1),
+        ),
+    }
+
+
 def _bounds(center: float, gap: float) -> Any:
     """Is the first arm low, or the best but for the gap?"""
     eye = np.eye(3)
@@ -191,7 +209,8 @@ def _without_all(arms: int) -> Any:
 def check_errors(setting: Any, name: str, strategy: Any, runs: int, rounds: int) -> list[float]:
     """For each delta the share of wrong answers among all runs, decided or not, is at most delta."""
     family, center, scale = setting
-    problem, means, wrong = questions(family, center, scale)[name]
+    asked = {**questions(family, center, scale), **sets_of_arms(center, scale)}
+    problem, means, wrong = asked[name]
     found = sw.simulate(
         problem,
         means,
@@ -226,6 +245,16 @@ def test_error_rates(
     strategy = sw.StickyTrackAndStop() if adaptive else sw.Uniform()
     shares = check_errors(setting, name, strategy, runs=4000, rounds=1000)
     record_property("error rates", shares)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("name", sets_of_arms(0.0, 1.0))
+@pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
+def test_error_rates_of_sets_of_arms(setting: Any, name: str, adaptive: bool) -> None:
+    """False-alarm rate 1e-6 for each delta."""
+    strategy = sw.TrackAndStop() if adaptive else sw.Uniform()
+    check_errors(setting, name, strategy, runs=1000, rounds=1000)
 
 
 @pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)

@@ -145,12 +145,15 @@ def test_lower_bound_with_one_correct_answer_is_the_sharp_one() -> None:
         assert each.samples.mean + 5 * each.samples.standard_error > found.lower_bound
 
 
-def test_lower_bound_with_several_correct_answers_is_asymptotic() -> None:
+def test_lower_bound_with_several_correct_answers_is_proven_too() -> None:
     found = several()
     assert not found.sharp
-    expected = sw.oracle(LOW, COINS, family=sw.Bernoulli()).time * math.log(10)
+    scale = sw.oracle(LOW, COINS, family=sw.Bernoulli()).time * math.log(10)
+    expected = sw.lower_bound(LOW, COINS, family=sw.Bernoulli(), delta=0.1)
     assert found.lower_bound == pytest.approx(expected)
-    assert "not a proven bound" in found.bound_note
+    assert 0.0 < found.lower_bound < scale
+    assert "no delta-correct method needs fewer" in found.bound_note
+    assert f"T* log(1/delta), here {scale:,.0f}"[:30] in found.bound_note
 
 
 def test_bound_of_bounded_rewards_says_for_which() -> None:

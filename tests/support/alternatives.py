@@ -32,9 +32,30 @@ def _best_arm(p: sw.BestArm, answer: int) -> list[Cell]:
     return [_plane(eye[j] - eye[answer], p.epsilon) for j in range(p.arms) if j != answer]
 
 
-def _lowest_arm(p: Lowest, answer: int) -> list[Cell]:
-    eye, epsilon = np.eye(p.arms), p.problem.epsilon
-    return [_plane(eye[answer] - eye[j], epsilon) for j in range(p.arms) if j != answer]
+def _top_arms(p: sw.TopArms, answer: tuple[int, ...]) -> list[Cell]:
+    eye, others = np.eye(p.arms), set(range(p.arms)) - set(answer)
+    return [_plane(eye[j] - eye[i], p.epsilon) for i in answer for j in others]
+
+
+def _better(p: sw.BetterThan, answer: tuple[int, ...]) -> list[Cell]:
+    return [_claim(p, k, k in answer) for k in range(p.arms) if k != p.control]
+
+
+def _any_better(p: sw.AnyBetterThan, answer: Any) -> list[Cell]:
+    if answer == "none":
+        return [_claim(p, k, False) for k in range(p.arms) if k != p.control]
+    return [_claim(p, answer, True)]
+
+
+def _claim(p: Any, arm: int, better: bool) -> Cell:
+    """Where it is wrong that an arm is better than the control, or is not by more than epsilon."""
+    eye = np.eye(p.arms)
+    away = eye[arm] - eye[p.control]
+    return _plane(-away, 0.0) if better else _plane(away, p.epsilon)
+
+
+def _lowest(p: Lowest, answer: Any) -> list[Cell]:
+    return [Cell(-cell.normals, cell.offsets) for cell in cells(p.problem, answer)]
 
 
 def _thresholding(p: sw.Thresholding, answer: tuple[int, ...]) -> list[Cell]:
@@ -102,7 +123,10 @@ def _cells(p: sw.Cells, answer: Any) -> list[Cell]:
 
 RULES: dict[type, Any] = {
     sw.BestArm: _best_arm,
-    Lowest: _lowest_arm,
+    Lowest: _lowest,
+    sw.TopArms: _top_arms,
+    sw.BetterThan: _better,
+    sw.AnyBetterThan: _any_better,
     sw.Thresholding: _thresholding,
     sw.MinimumThreshold: _minimum,
     sw.AnyLowArm: _any_low,

@@ -55,6 +55,12 @@ KINDS: dict[str, list[Setting]] = {
     "epsilon_minimum": SETTINGS,
     "any_low": SETTINGS,
     "any_sign": SETTINGS,
+    "top_arms": SETTINGS,
+    "epsilon_top_arms": SETTINGS,
+    "lowest_arms": SETTINGS,
+    "better": SETTINGS,
+    "epsilon_better": SETTINGS,
+    "any_better": SETTINGS,
     "any_half_space": CONVEX,
     "all_half_spaces": CONVEX,
     "positive_half_spaces": CONVEX,
@@ -174,6 +180,13 @@ def _cells_of_balls(setting: Setting, arms: int, rng: np.random.Generator) -> An
     )
 
 
+def _control(setting: Setting, rng: np.random.Generator) -> dict[str, Any]:
+    return {
+        "epsilon": setting.width * float(rng.choice([0.1, 0.3])),
+        "goal": str(rng.choice(["max", "min"])),
+    }
+
+
 BUILDERS: dict[str, Any] = {
     "best_arm": lambda _s, k, _rng: sw.BestArm(k),
     "epsilon_best_arm": lambda s, k, rng: sw.BestArm(
@@ -187,6 +200,16 @@ BUILDERS: dict[str, Any] = {
     "epsilon_minimum": lambda s, k, rng: sw.MinimumThreshold(k, _threshold(s, rng), 0.15 * s.width),
     "any_low": lambda s, k, rng: sw.AnyLowArm(k, _threshold(s, rng)),
     "any_sign": lambda s, k, rng: sw.AnySign(k, _threshold(s, rng)),
+    "top_arms": lambda _s, k, rng: sw.TopArms(k, int(rng.integers(1, k))),
+    "epsilon_top_arms": lambda s, k, rng: sw.TopArms(
+        k, int(rng.integers(1, k)), s.width * float(rng.choice([0.02, 0.1, 0.3]))
+    ),
+    "lowest_arms": lambda s, k, rng: sw.TopArms(
+        k, int(rng.integers(1, k)), s.width * float(rng.choice([0.0, 0.1])), goal="min"
+    ),
+    "better": lambda _s, k, rng: sw.BetterThan(k, int(rng.integers(k))),
+    "epsilon_better": lambda s, k, rng: sw.BetterThan(k, int(rng.integers(k)), **_control(s, rng)),
+    "any_better": lambda s, k, rng: sw.AnyBetterThan(k, int(rng.integers(k)), **_control(s, rng)),
     "any_half_space": lambda s, k, rng: sw.AnyHalfSpace(*_planes(s, k, rng)),
     "all_half_spaces": lambda s, k, rng: sw.AllHalfSpaces(*_planes(s, k, rng)),
     "positive_half_spaces": lambda s, k, rng: sw.AllHalfSpaces(

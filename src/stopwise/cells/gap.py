@@ -109,19 +109,34 @@ def pair_bound(family: Any, data: Data, arm: int, other: int, margin: float) -> 
 def separation(family: Any, data: Data, arm: int, other: int) -> float:
     """The largest radius at which the intervals {x : N d(mu, x) <= radius} of two arms are apart.
 
-    0 where ``other`` has the larger mean. The two costs cross once between the means.
+    0 where ``other`` has the larger mean.
     """
-    low, high = data.means[other], data.means[arm]
-    if low >= high:
+    return separation_beyond(family, data, arm, other, 0.0)
+
+
+@jitable
+def separation_beyond(family: Any, data: Data, arm: int, other: int, slack: float) -> float:
+    """The same for intervals that are more than a slack apart: a model in which the means are not
+    costs at least as much.
+    """
+    if data.means[other] + slack >= data.means[arm]:
         return 0.0
+    x = balanced(family, data, arm, other, slack)
+    return min(arm_cost(family, data, arm, x + slack), arm_cost(family, data, other, x))
+
+
+@jitable
+def balanced(family: Any, data: Data, arm: int, other: int, slack: float) -> float:
+    """Where N d(mu_j, x) and N d(mu_i, x + slack) are the same, between the means: they cross once."""
+    low, high = data.means[other], data.means[arm] - slack
     x = 0.5 * (low + high)
     while low < x < high:
-        if arm_cost(family, data, arm, x) > arm_cost(family, data, other, x):
+        if arm_cost(family, data, arm, x + slack) > arm_cost(family, data, other, x):
             low = x
         else:
             high = x
         x = 0.5 * (low + high)
-    return min(arm_cost(family, data, arm, x), arm_cost(family, data, other, x))
+    return x
 
 
 @jitable

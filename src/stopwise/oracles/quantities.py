@@ -18,6 +18,7 @@ from stopwise.core.values import Family, Problem, check_role, needs_family
 from stopwise.families.checks import check_means
 from stopwise.families.verbs import check_truth
 from stopwise.oracles.bound import worst_mixture
+from stopwise.oracles.lower_bound import proven_bound
 from stopwise.oracles.solve import STATUSES, degenerate, find_witness, solution
 from stopwise.oracles.values import Bound, Cost, Oracle, Witness
 from stopwise.oracles.witness import payoff_table
@@ -120,6 +121,19 @@ def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
         max((each.status for each in chosen.values()), key=STATUSES.index),
         dict(solved),
     )
+
+
+@needs_family
+def lower_bound(
+    problem: Problem, means: ArrayLike, *, family: Family, delta: float = 0.05
+) -> float:
+    """Expected samples that every delta-correct method needs at these means: proven at this delta.
+
+    T* kl(delta, 1 - delta) where one answer is correct; for several see docs/lower-bound.md.
+    """
+    mu = check_instance(problem, means, family)
+    check_truth(family)
+    return proven_bound(problem, family, mu, checks.probability("delta", delta))
 
 
 @needs_family

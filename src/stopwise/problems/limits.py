@@ -106,6 +106,23 @@ def inside(name: str, limit: float, problem: Any, family: Any) -> None:
         )
 
 
+def up_to(epsilon: float) -> str:
+    """What of a question or an answer the slack changes."""
+    return f", up to {epsilon:g}" if epsilon else ""
+
+
+def narrow(problem: Any, family: Any) -> None:
+    """Refuse an epsilon that forgives every difference."""
+    low, high = interval(family)
+    if problem.epsilon >= high - low:
+        raise BadArgument(
+            "epsilon",
+            problem.epsilon,
+            f"less than the width {high - low:g} of the means of {family!r}",
+            "Otherwise every answer is correct and no sample is needed.",
+        )
+
+
 def needs_convexity(what: str, family: Any) -> None:
     """Refuse general half-spaces for families whose divergence is not convex in the mean."""
     if not convex(family):

@@ -20,6 +20,7 @@ from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.mirror import mirrored
 from stopwise.problems import rounds, verbs
+from stopwise.problems.rounds import Search
 from stopwise.problems.verbs import Answer, Code
 
 GOALS = ("max", "min")
@@ -267,19 +268,23 @@ def _refute(
     return cost
 
 
-@rounds.reach_round.register(Lowest)
-def _reach_round(
+rounds.listed_answers.register(Lowest)(lambda problem: rounds.listed_answers(problem.problem))
+
+
+@rounds.first_reachable.register(Lowest)
+def _first_reachable(
     problem: Lowest,
     family: Any,
     data: Data,
     sketch: Image,
-    code: Code,
     level: float,
-    point: Floats,
+    held: bool,
+    search: Search,
 ) -> float:
     image = Data(data.counts, sketch.means)
-    found = rounds.reach_round(
-        problem.problem, mirrored(family), image, sketch.sketch, code, level, point
+    _mirror(search.point)
+    barrier = rounds.first_reachable(
+        problem.problem, mirrored(family), image, sketch.sketch, level, held, search
     )
-    _mirror(point)
-    return found
+    _mirror(search.point)
+    return barrier

@@ -261,6 +261,7 @@ def first_reachable(
     return barrier
 
 
+@verb
 def listed_answers(problem: Any) -> Ints:
     """The codes of all answers, in order; empty where they are combinations and never listed."""
     listed = not registered(first_reachable, type(problem))

@@ -16,12 +16,13 @@ from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence, of_arm
 from stopwise.problems import rounds, verbs
+from stopwise.problems.arm_sets import ArmSets
 from stopwise.problems.limits import ArmSides, beyond, harmonic, separate_bound
 from stopwise.problems.rounds import Search
 from stopwise.problems.verbs import Answer, Code
 
 
-class Thresholding(ArmSides):
+class Thresholding(ArmSides, ArmSets):
     """The set of arms with mean at most ``threshold``. Answers: tuples of arms, 2^K of them.
 
     They are ordered arm by arm from arm 0, low before high, and never enumerated by the library.
@@ -49,25 +50,6 @@ def _correct_answers(problem: Thresholding, means: Floats) -> Iterator[Answer]:
     return iter([tuple(int(k) for k in np.flatnonzero(means <= problem.threshold))])
 
 
-@verbs.encode.register(Thresholding)
-def _encode(problem: Thresholding, answer: Any) -> Code:
-    good = isinstance(answer, tuple) and all(
-        isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in answer
-    )
-    if not good or list(answer) != [arm for arm in range(problem.arms) if arm in answer]:
-        raise verbs.unknown_answer(problem, answer)
-    code = np.zeros(problem.arms, dtype=np.int64)
-    code[list(answer)] = 1
-    return code
-
-
-@verbs.decode.register(Thresholding)
-def _decode(problem: Thresholding, code: Code) -> Answer:
-    return tuple(int(k) for k in np.flatnonzero(code))
-
-
-verbs.code_size.register(Thresholding)(lambda problem: problem.arms)
-verbs.answer_count.register(Thresholding)(lambda problem: 0)
 verbs.several_answers.register(Thresholding)(lambda problem: False)
 
 

@@ -66,8 +66,9 @@ def _check(family: Any, problem: Any) -> None:
     if not simple(problem):
         raise NotDefined(
             f"Wealth with {family!r} for {problem!r}: unknown variances are solved for questions whose "
-            "cells bound one arm, compare two, or have all arms on one side: BestArm, Thresholding, "
-            "AnyLowArm, AnySign, MinimumThreshold and products of them. Give the variances for others."
+            "cells bound one arm, compare two, or have all arms on one side: BestArm, TopArms, "
+            "BetterThan, AnyBetterThan, Thresholding, AnyLowArm, AnySign, MinimumThreshold and products "
+            "of them. Give the variances for others."
         )
 
 

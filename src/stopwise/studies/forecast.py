@@ -103,7 +103,7 @@ class Forecast:
     """What an experiment will need: the lower bound for any method, and each strategy's samples.
 
     ``instances`` are the means at which runs were simulated: one, or ``draws`` of them if ranges were
-    given. ``sharp`` says which lower bound applies (``bound_note`` puts it in words).
+    given. ``sharp`` says whether one answer is correct (``bound_note`` puts it in words).
     """
 
     problem: Problem
@@ -144,17 +144,20 @@ class Forecast:
     @property
     def bound_note(self) -> str:
         """Which lower bound this is, and for whom it holds."""
-        if not self.sharp:
-            return (
-                "T* log(1/delta), which every method needs as delta goes to 0 (Degenne & Koolen 2019); "
-                "several answers are correct, so at this delta it is a scale, not a proven bound"
-            )
         text = (
             "T* kl(delta, 1 - delta): no delta-correct method needs fewer on average "
             "(Garivier & Kaufmann 2016)"
         )
+        if not self.sharp:
+            text = (
+                "no delta-correct method needs fewer on average, whichever correct answer it gives; "
+                f"as delta goes to 0 it becomes T* log(1/delta), here {self._scale()}"
+            )
         remark = bound_remark(known_family(self.family, self.instances[0].laws))
         return f"{text}; {remark}" if remark else text
+
+    def _scale(self) -> str:
+        return amount(-self.characteristic_time * math.log(self.delta))
 
     def facts(self) -> list[tuple[str, str]]:
         """Names and values: the question and the lower bound."""

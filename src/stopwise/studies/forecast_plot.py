@@ -58,7 +58,6 @@ def picture(forecast: Any) -> Picture:
     high = max([middle, *(float(curve.samples[-1]) for curve in curves)])
     log_scale = high > 30.0 * low
     word = "proven" if forecast.proven else "not proven"
-    name = "lower bound" if forecast.sharp else "asymptotic lower bound"
     where = f",\nmedian of {bounds.size} draws" if bounds.size > 1 else ""
     return Picture(
         "How many samples will it take?",
@@ -66,7 +65,7 @@ def picture(forecast: Any) -> Picture:
         f"{type(forecast.stopping).__name__} ({word} delta-correct)",
         curves,
         np.array([bounds.min(), middle, bounds.max()]),
-        f"{name}{where} {amount(middle)}",
+        f"lower bound{where} {amount(middle)}",
         tuple(f"arm {k}: {spelled(forecast.guesses[k])}" for k in chosen),
         ideal[chosen],
         (low / 1.6 if log_scale else 0.0, high * 1.03),

@@ -20,6 +20,7 @@ from stopwise.engine.step import begin
 from stopwise.engine.truth import known_family, read_truth
 from stopwise.engine.worker import Worker, new_outcome
 from stopwise.families.verbs import record
+from stopwise.oracles.lower_bound import proven_bound
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
 from stopwise.problems.rounds import rebuild
@@ -156,25 +157,19 @@ def _instances(
     seed: int,
     number: int,
 ) -> tuple[tuple[Instance, ...], bool]:
-    """Where to simulate, with the lower bounds there; and whether those are the sharp ones."""
+    """Where to simulate, with the lower bounds there; and whether one answer is correct at each."""
     drawn = [_draw(guesses, seed, place) for place in range(number)] if number > 1 else []
     places = drawn or [(np.array(guesses, dtype=float), seed)]
-    oracles, own_laws = [], []
-    for place, (means, _) in enumerate(places):
-        own = laws if isinstance(laws, tuple) else read_truth(means, family, laws).laws
-        found = oracle(problem, means, family=known_family(family, own))
-        own_laws.append(own)
+    instances = []
+    for place, (means, own) in enumerate(places):
+        its = laws if isinstance(laws, tuple) else read_truth(means, family, laws).laws
+        known = known_family(family, its)
+        found = oracle(problem, means, family=known)
         if found.value == 0.0:
             raise _tie(found, f" (draw {place + 1} of {number})" if drawn else "")
-        oracles.append(found)
-    # If only i is correct, P(i) >= 1 - delta here and P(i) <= delta wherever i is wrong; delta < 1/2, so
-    # E[tau] D(mu) >= kl(1 - delta, delta) = kl(delta, 1 - delta): Garivier & Kaufmann 2016, Theorem 1.
-    sharp = all(len(each.correct) == 1 for each in oracles)
-    factor = (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta) if sharp else -math.log(delta)
-    return tuple(
-        Instance(means, own, each, each.time * factor, its)
-        for (means, own), each, its in zip(places, oracles, own_laws, strict=True)
-    ), sharp
+        bound = proven_bound(problem, known, found.means, delta)
+        instances.append(Instance(means, own, found, bound, its))
+    return tuple(instances), all(len(each.oracle.correct) == 1 for each in instances)
 
 
 def _draw(guesses: tuple[Guess, ...], seed: int, place: int) -> tuple[Floats, int]:
@@ -304,7 +299,7 @@ def _summarise(
         errors,
         binomial_interval(errors, runs),
         samples,
-        samples.mean / bound,
+        samples.mean / bound if bound > 0.0 else math.inf,
         None if prices is None else _spread([r.counts @ prices for r in results]),
         counts.mean(axis=0),
         np.quantile(counts, 0.95, axis=0),

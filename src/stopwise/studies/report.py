@@ -14,6 +14,7 @@ from stopwise import __version__
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table
 from stopwise.engine.truth import known_family
+from stopwise.oracles.lower_bound import proven_bound
 from stopwise.oracles.quantities import oracle
 from stopwise.studies.html import captioned, document, settings_table
 from stopwise.studies.look import bar_style, looked, marker_style, series_style
@@ -42,7 +43,7 @@ class Panel:
 
     name: str
     delta: float
-    time: float  # T*
+    bounds: dict[float, float]  # on the mean number of samples, for each delta
     weights: tuple[Floats, ...]  # of the oracle answers
     series: tuple[Series, ...]
 
@@ -61,8 +62,11 @@ def _panel(results: StudyResults, instance: Instance) -> Panel:
         for case, found in results
         if case.instance is instance
     )
-    smallest = min(results.spec.deltas)
-    return Panel(instance.name, smallest, truth.time, tuple(truth.weights), series)
+    bounds = {
+        delta: proven_bound(instance.problem, family, truth.means, delta)
+        for delta in sorted(results.spec.deltas)
+    }
+    return Panel(instance.name, min(bounds), bounds, tuple(truth.weights), series)
 
 
 def _series(label: str, results: Results) -> Series:
@@ -92,12 +96,12 @@ def page(results: StudyResults, about: Mapping[str, Any]) -> str:
         (
             _figure(shown, 2.8, "share of runs", _draw_distributions),
             f"Share of runs that have stopped, at delta = {shown[0].delta:.3g}. Dotted: the lower bound "
-            "T* log 1/delta on the mean.",
+            "on the mean, for every method and proven at this delta.",
         ),
         (
             _figure(shown, 2.8, "mean samples", _draw_growth),
             "Mean number of samples against log 1/delta, with two standard errors. Dotted: the "
-            "lower bound T* log 1/delta; an optimal strategy becomes parallel to it.",
+            "lower bound, proven at each delta; an optimal strategy becomes parallel to it.",
         ),
         (
             _figure(shown, 2.6, "share of samples", _draw_proportions),
@@ -150,14 +154,14 @@ def _figure(
 
 
 def _draw_distributions(axes: Any, panel: Panel) -> None:
-    bound = panel.time * math.log(1.0 / panel.delta)
+    bound = panel.bounds[panel.delta]
     for place, each in enumerate(panel.series):
         runs = each.times.size
         shares = np.arange(1, runs + 1) / runs
         ended = np.isfinite(each.times)
         axes.step(each.times[ended], shares[ended], where="post", label=each.label,
                   **series_style(place))  # fmt: skip
-    if math.isfinite(bound):
+    if 0.0 < bound < math.inf:
         axes.axvline(bound, color="0.35", linestyle=":", label="lower bound")
     axes.set(xscale="log", xlabel="samples", ylim=(0, 1.02))
 
@@ -166,9 +170,11 @@ def _draw_growth(axes: Any, panel: Panel) -> None:
     for place, each in enumerate(panel.series):
         axes.errorbar(each.logs, each.means, yerr=2 * each.errors, capsize=2, label=each.label,
                       **marker_style(place))  # fmt: skip
-    if math.isfinite(panel.time):
-        ends = np.array([0.0, panel.series[0].logs.max()])
-        axes.plot(ends, panel.time * ends, color="0.35", linestyle=":", label="lower bound")
+    bounds = {0.5: 0.0, **dict(sorted(panel.bounds.items(), reverse=True))}
+    if max(bounds.values()) < math.inf:
+        logs = [math.log(1.0 / delta) for delta in bounds if delta <= 0.5]
+        proven = [bound for delta, bound in bounds.items() if delta <= 0.5]
+        axes.plot(logs, proven, color="0.35", linestyle=":", label="lower bound")
     axes.set_xlabel("log 1/delta")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)

@@ -21,7 +21,7 @@ from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import Logarithmic, divergence, of_arm, variance
 from stopwise.problems import verbs
-from stopwise.problems.best_arm.optimum import best_arm_optimum
+from stopwise.problems.best_arm.optimum import best_arm_bound, best_arm_optimum
 from stopwise.problems.best_arm.problem import BestArm
 from stopwise.problems.verbs import Code
 
@@ -138,16 +138,16 @@ def _paid(gap: float, spread: float) -> float:
     return 0.5 * math.log1p(gap * gap / spread)
 
 
-@verbs.upper_bound.register(BestArm, Logarithmic)
-def _upper_bound(problem: BestArm, family: Any, data: Data, code: Code) -> float:
+@best_arm_bound.register(Logarithmic)
+def _logarithmic_bound(family: Any, data: Data, arm: int, margin: float) -> float:
     """The witness of optimum.py; of a rival at its kink both models, in such shares that S = 1."""
-    arm, best, share = code[0], math.inf, 0.5
+    best, share = math.inf, 0.5
     left, right = 0.0, 1.0
     for _ in range(60):
         ratios = inverse = 0.0
         for j in range(data.means.size):
             if j != arm:
-                a, b, c, d = _lowest(family, data, arm, j, problem.epsilon)
+                a, b, c, d = _lowest(family, data, arm, j, margin)
                 x, y = share * a + (1.0 - share) * c, share * b + (1.0 - share) * d
                 ratios, inverse = ratios + x / y, inverse + 1.0 / y
         best = min(best, max(1.0, ratios) / inverse)

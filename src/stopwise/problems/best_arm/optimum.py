@@ -292,14 +292,18 @@ rounds.solve_round.register(BestArm)(_optimise)
 
 @verbs.upper_bound.register(BestArm)
 def _upper_bound(problem: BestArm, family: Any, data: Data, code: Code) -> float:
+    return best_arm_bound(family, data, code[0], problem.epsilon)
+
+
+@verb
+def best_arm_bound(family: Any, data: Data, arm: int, margin: float) -> float:
     """The most that any arm pays under the natural witness: rival j's closest model, 1/d(mu_j, .).
 
     That makes all rivals pay the same, 1/sum_j 1/d_j, and the answer S times as much. Where models
     sit at the end of the interval of means rounding blurs S, so a witness a little inside is tried too.
     """
     low, high = interval(family)
-    arm, margin, means = code[0], problem.epsilon, data.means
-    best = math.inf
+    means, best = data.means, math.inf
     for inward in (1.0, 1.001):
         inverse, ratios = 0.0, 0.0
         for j in range(means.size):

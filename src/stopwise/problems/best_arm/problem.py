@@ -14,13 +14,12 @@ from stopwise.cells.shape import Shape, gap_shape
 from stopwise.core.arrays import Floats, assign, largest
 from stopwise.core.checks import not_negative, whole
 from stopwise.core.data import Curve, Data
-from stopwise.core.errors import BadArgument
 from stopwise.core.options import NOT_NEGATIVE, Option
 from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
-from stopwise.families.verbs import arms_alike, interval
+from stopwise.families.verbs import arms_alike
 from stopwise.problems import verbs
-from stopwise.problems.limits import arms_in_words, nearly
+from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
 from stopwise.problems.lowest import GOALS, asked_for, lowest_in_words
 from stopwise.problems.verbs import Code
 
@@ -73,23 +72,19 @@ def _correct_answers(problem: BestArm, means: Floats) -> Iterator[int]:
 verbs.several_answers.register(BestArm)(lambda problem: problem.epsilon > 0.0)
 
 
-def _close(problem: BestArm) -> str:
-    return f", up to {problem.epsilon:g}" if problem.epsilon else ""
-
-
 @verbs.in_words.register(BestArm)
 def _in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> str:
-    return f"{labels[answer]} is best{_close(problem)}"
+    return f"{labels[answer]} is best{up_to(problem.epsilon)}"
 
 
 @lowest_in_words.register(BestArm)
 def _lowest_in_words(problem: BestArm, answer: int, labels: Sequence[str]) -> str:
-    return f"{labels[answer]} is lowest{_close(problem)}"
+    return f"{labels[answer]} is lowest{up_to(problem.epsilon)}"
 
 
 @verbs.asked.register(BestArm)
 def _asked(problem: BestArm) -> str:
-    return f"Which option has the highest mean{_close(problem)}?"
+    return f"Which option has the highest mean{up_to(problem.epsilon)}?"
 
 
 verbs.sense.register(BestArm)(lambda problem: 1)
@@ -159,18 +154,7 @@ def _cost(problem: BestArm, family: Any, data: Data, code: Code, closest: Floats
     return best
 
 
-@verbs.check.register(BestArm)
-def _check(problem: BestArm, family: Any) -> None:
-    low, high = interval(family)
-    if problem.epsilon >= high - low:
-        raise BadArgument(
-            "epsilon",
-            problem.epsilon,
-            f"less than the width {high - low:g} of the means of {family!r}",
-            "Otherwise every arm is a correct answer and no sample is needed.",
-        )
-
-
+verbs.check.register(BestArm)(narrow)
 verbs.grows.register(BestArm)(lambda problem: True)
 verbs.rank.register(BestArm)(lambda problem: 2)
 verbs.union_bound.register(BestArm)(lambda problem: problem.arms - 1)

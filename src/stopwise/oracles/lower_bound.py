@@ -1,0 +1,165 @@
+"""How many samples every delta-correct method needs on average, at this delta.
+
+Derived in docs/lower-bound.md, whose equations are cited. Two proofs, each for any number of correct
+answers: the expected divergence bounds how often a correct answer may be given (1); a mixture of models
+of its alternative bounds how often it may be given early (2).
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.core.arrays import Floats
+from stopwise.core.checks import LARGEST
+from stopwise.families.verbs import additive, divergence, interval, natural, of_arm, variance
+from stopwise.oracles.solve import Solution, find_witness, solution
+from stopwise.oracles.witness import payoff_table
+from stopwise.problems import verbs
+from stopwise.problems.verbs import Code
+
+TILTS = np.geomspace(1e-2, 1e2, 41)  # s of Hoelder's inequality: each of them proves a bound
+MOST_ANSWERS = 1000  # that are solved for
+HORIZONS = 2000  # numbers of samples at which the chance of having stopped is bounded
+
+
+def proven_bound(problem: Any, family: Any, means: Floats, delta: float) -> float:
+    """E[tau] is at least this, for every delta-correct method."""
+    if delta >= 0.5:
+        return 0.0
+    # so many answers may have probability delta each, and then nothing is proven
+    most = math.ceil(min((1.0 - delta) / delta, MOST_ANSWERS))
+    correct = list(islice(verbs.correct_answers(problem, means), most))
+    if len(correct) == most:
+        return 0.0
+    codes = [verbs.encode(problem, answer) for answer in correct]
+    solved = [solution(problem, family, means, code) for code in codes]
+    if all(each.upper == 0.0 for each in solved):
+        return math.inf
+    found = by_shares(np.array([each.upper for each in solved]), delta)
+    if len(correct) > 1 and additive(family):
+        early = [
+            early_answer(problem, family, means, code, each)
+            for code, each in zip(codes, solved, strict=True)
+        ]
+        found = max(found, by_time(early, delta))
+    return found
+
+
+# --------------------------------------------------------------------- how often each may be given
+
+
+def coins_apart(share: float, delta: float) -> float:
+    """kl(share, delta), the divergence of two coins."""
+    found = 0.0
+    if share > 0.0:
+        found += share * math.log(share / delta)
+    if share < 1.0:
+        found += (1.0 - share) * math.log((1.0 - share) / (1.0 - delta))
+    return found
+
+
+def by_shares(values: Floats, delta: float) -> float:
+    """The least E with sum_i p_i = 1 - delta and kl(p_i, delta) <= E D_i for all correct answers."""
+    if values.size == 1:
+        return coins_apart(1.0 - delta, delta) / float(values[0])
+    low, high = 0.0, coins_apart(1.0 - delta, delta) / float(values.max())
+    for _ in range(60):  # ``low`` is always proven
+        middle = 0.5 * (low + high)
+        if sum(_largest_share(middle * value, delta) for value in values) < 1.0 - delta:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _largest_share(budget: float, delta: float) -> float:
+    """An upper bound on the p >= delta with kl(p, delta) <= budget."""
+    low, high = delta, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if coins_apart(middle, delta) <= budget:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+# --------------------------------------------------------------------- how early each may be given
+
+
+class Early(NamedTuple):
+    """For each s the rate r(s) of (2), and the most that a sample earns."""
+
+    rates: Floats
+    value: float
+
+
+def early_answer(problem: Any, family: Any, means: Floats, code: Code, solved: Solution) -> Early:
+    """r(s) = max_k (s c_k + psi_k(s a_k)), where c_k is what arm k pays to the witness."""
+    if solved.value == 0.0:  # the means lie in the alternative: no sample tells them apart
+        return Early(np.zeros(TILTS.size), 0.0)
+    models, shares = find_witness(problem, family, means, code, solved)
+    paid = shares @ payoff_table(family, means, models)
+    rates = np.zeros(TILTS.size)
+    for k, mean in enumerate(means):
+        own = of_arm(family, k)
+        if paid[k] > 0.0:
+            pull = sum(
+                q * (natural(own, mean) - natural(own, x[k]))
+                for q, x in zip(shares, models, strict=True)
+            )
+            tilted = [s * paid[k] + log_moment(own, float(mean), s * pull) for s in TILTS]
+            rates = np.maximum(rates, tilted)
+    return Early(rates, float(paid.max()))
+
+
+def log_moment(family: Any, mean: float, tilt: float) -> float:
+    """psi(u) = log E exp(u (X - mu)) = d(mu, mu'), where u is added to the natural parameter of mu.
+
+    By bisection, and rounded up; infinite beyond the family's last parameter.
+    """
+    if tilt == 0.0:
+        return 0.0
+    side, goal = math.copysign(1.0, tilt), natural(family, mean) + tilt
+    low, high = interval(family)
+    end, near = (high if side > 0.0 else low), mean
+    far, step = mean, abs(tilt) * variance(family, mean)
+    while True:
+        far = mean + side * step if math.isinf(end) else end - (end - mean) / (1.0 + step)
+        if far == end or not abs(far) < LARGEST:
+            return math.inf
+        if side * (natural(family, far) - goal) >= 0.0:
+            break
+        step *= 2.0
+    while abs(far - near) > 1e-12 * abs(far - mean):
+        middle = 0.5 * (near + far)
+        if middle in (near, far):
+            break
+        if side * (natural(family, middle) - goal) >= 0.0:
+            far = middle
+        else:
+            near = middle
+    return float(divergence(family, mean, far))
+
+
+def by_time(early: list[Early], delta: float) -> float:
+    """Sum over n of P(tau > n) >= 1 - delta - sum_i u_i(n), by blocks in which that falls."""
+    last = math.ceil(-math.log(delta) / max(each.value for each in early))
+    ends = np.unique(np.linspace(1, last + 1, HORIZONS).astype(np.int64))
+    given = np.zeros(ends.size)
+    for each in early:
+        given += np.exp(_log_chance(each, (ends - 1).astype(float), delta))
+    sizes = np.diff(ends, prepend=0)
+    return float(np.sum(sizes * np.maximum(1.0 - delta - given, 0.0)))
+
+
+def _log_chance(early: Early, rounds: Floats, delta: float) -> Floats:
+    """log u(n) of (2), at the best s."""
+    kept = np.isfinite(early.rates)
+    s, rates = TILTS[kept], early.rates[kept]
+    tables = (s * math.log(delta) + np.multiply.outer(rounds, rates)) / (1.0 + s)
+    return np.asarray(np.min(tables, axis=1, initial=0.0))
