@@ -89,6 +89,7 @@ from stopwise.sampling.fixed import (
     OracleWeights as OracleWeights,
     Uniform as Uniform,
 )
+from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
 from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
 from stopwise.sampling.track_and_stop import TrackAndStop as TrackAndStop
 from stopwise.sampling.tracking import (
@@ -96,6 +97,7 @@ from stopwise.sampling.tracking import (
     DTracking as DTracking,
     Explored as Explored,
 )
+from stopwise.stopping.bounds_apart import BoundsApart as BoundsApart
 from stopwise.stopping.thresholds import (
     Conservative as Conservative,
     Mixture as Mixture,

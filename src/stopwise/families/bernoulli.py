@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from stopwise.core.arrays import Rng
 from stopwise.core.values import Empty, Family
 from stopwise.core.verbs import jitable
 from stopwise.families import rounding, verbs
@@ -73,6 +74,12 @@ verbs.convex.register(Bernoulli)(lambda family: True)
 verbs.tilt.register(Bernoulli)(lambda family, mu, slope: binary_tilt(mu, slope))
 verbs.supports.register(Bernoulli)(lambda family, value: value == 0.0 or value == 1.0)
 verbs.draw.register(Bernoulli)(lambda family, mean, rng: 1.0 if rng.random() < mean else 0.0)
+
+
+@verbs.posterior_draw.register(Bernoulli)
+def _posterior_draw(family: Bernoulli, count: float, mean: float, rng: Rng) -> float:
+    """For a uniform prior."""
+    return rng.beta(1.0 + count * mean, 1.0 + count * (1.0 - mean))
 
 
 @verbs.regret.register(Bernoulli)

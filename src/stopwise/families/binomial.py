@@ -59,6 +59,13 @@ def _draw(family: Binomial, mean: float, rng: Rng) -> float:
     return 1.0 * rng.binomial(family.trials, mean / family.trials)
 
 
+@verbs.posterior_draw.register(Binomial)
+def _posterior_draw(family: Binomial, count: float, mean: float, rng: Rng) -> float:
+    """For a uniform prior."""
+    n = 1.0 * family.trials
+    return n * rng.beta(1.0 + count * mean, 1.0 + count * (n - mean))
+
+
 @verbs.regret.register(Binomial)
 def _regret(family: Binomial, count: float, mean: float, center: float, spread: float) -> float:
     return beta_regret(count * mean, count * (family.trials - mean))

@@ -170,7 +170,7 @@ def _regroup(own: BoundedSeen, family: BoundedSeen, arms: Ints) -> None:
 
 for _verb in (
     *(verbs.divergence, verbs.variance, verbs.variance_slope, verbs.natural, verbs.tilt),
-    *(verbs.upper, verbs.lower, verbs.least_surprise),
+    *(verbs.upper, verbs.lower, verbs.least_surprise, verbs.posterior_draw),
 ):  # an arm with an estimated variance is weighed as a Gaussian one
     _verb.register(BoundedArm)(_verb.dispatch(Gaussian))
 

@@ -95,6 +95,14 @@ def _draw(family: Any, mean: float, rng: Rng) -> float:
     return family.low + width * rng.beta(2.0 * share, 2.0 * (1.0 - share))
 
 
+@verbs.posterior_draw.register(OnInterval)
+def _posterior_draw(family: Any, count: float, mean: float, rng: Rng) -> float:
+    """That of coins, for a uniform prior."""
+    width = family.high - family.low
+    share = (mean - family.low) / width
+    return family.low + width * rng.beta(1.0 + count * share, 1.0 + count * (1.0 - share))
+
+
 @verbs.unsupported.register(OnInterval)
 def _unsupported(family: Any) -> str:
     return (

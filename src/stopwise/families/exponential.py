@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from stopwise.core.arrays import Rng
 from stopwise.core.values import Empty, Family
 from stopwise.families import verbs
 from stopwise.families.bets import FINE_GAPS, scale_bet
@@ -25,6 +26,12 @@ verbs.variance_slope.register(Exponential)(lambda family, mu: 2.0 * mu)
 verbs.natural.register(Exponential)(lambda family, mu: -1.0 / mu)
 verbs.supports.register(Exponential)(lambda family, value: 0.0 <= value < math.inf)
 verbs.draw.register(Exponential)(lambda family, mean, rng: mean * rng.standard_exponential())
+
+
+@verbs.posterior_draw.register(Exponential)
+def _posterior_draw(family: Exponential, count: float, mean: float, rng: Rng) -> float:
+    """For Jeffreys' prior, 1/mu: sum of the samples by a Gamma variable."""
+    return count * mean / rng.standard_gamma(count)
 
 
 @verbs.regret.register(Exponential)

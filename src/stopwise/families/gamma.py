@@ -55,6 +55,13 @@ def _draw(family: Gamma, mean: float, rng: Rng) -> float:
     return mean / family.shape * rng.standard_gamma(family.shape)
 
 
+@verbs.posterior_draw.register(Gamma)
+def _posterior_draw(family: Gamma, count: float, mean: float, rng: Rng) -> float:
+    """For Jeffreys' prior, 1/mu."""
+    weight = count * family.shape
+    return weight * mean / rng.standard_gamma(weight)
+
+
 @verbs.regret.register(Gamma)
 def _regret(family: Gamma, count: float, mean: float, center: float, spread: float) -> float:
     # rate = shape/mean

@@ -110,6 +110,12 @@ def _draw(family: Gaussian, mean: float, rng: Rng) -> float:
     return mean + math.sqrt(family.variance) * rng.standard_normal()
 
 
+@verbs.posterior_draw.register(Gaussian)
+def _posterior_draw(family: Gaussian, count: float, mean: float, rng: Rng) -> float:
+    """For a flat prior."""
+    return mean + math.sqrt(family.variance / count) * rng.standard_normal()
+
+
 law_of.register(Quadratic)(lambda family, mean, deviation: NormalLaw(mean, deviation))
 
 

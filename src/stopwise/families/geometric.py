@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from stopwise.core.arrays import Rng
 from stopwise.core.values import Empty, Family
 from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, coin_bet
@@ -30,6 +31,12 @@ def _divergence(family: Geometric, mu: float, lam: float) -> float:
     if lam <= 1.0:
         return 0.0 if mu == lam else math.inf
     return rounding.entropy_gap_difference(mu - 1.0, 1.0, lam - mu, lam - 1.0)
+
+
+@verbs.posterior_draw.register(Geometric)
+def _posterior_draw(family: Geometric, count: float, mean: float, rng: Rng) -> float:
+    """For a uniform prior on the chance of success."""
+    return 1.0 / rng.beta(1.0 + count, 1.0 + count * (mean - 1.0))
 
 
 @verbs.regret.register(Geometric)

@@ -68,6 +68,15 @@ def _draw(family: InverseGaussian, mean: float, rng: Rng) -> float:
     return value if rng.random() * (mean + value) <= mean else mean * mean / value
 
 
+@verbs.posterior_draw.register(InverseGaussian)
+def _posterior_draw(family: InverseGaussian, count: float, mean: float, rng: Rng) -> float:
+    """For a flat prior on v = 1/mu > 0: normal around 1/mean, so that most draws will do."""
+    v, spread = -1.0, 1.0 / math.sqrt(family.shape * count * mean)
+    while v <= 0.0:
+        v = 1.0 / mean + spread * rng.standard_normal()
+    return 1.0 / v
+
+
 @verbs.wide_regret.register(InverseGaussian)
 def _wide_regret(family: InverseGaussian, count: float, mean: float) -> float:
     """In v = 1/mu the likelihood is exp(l (N v - S v^2/2)): half-normal priors, deviations 8^j/l."""

@@ -53,6 +53,13 @@ def _draw(family: NegativeBinomial, mean: float, rng: Rng) -> float:
     return 1.0 * rng.poisson(mean / family.successes * rng.standard_gamma(family.successes))
 
 
+@verbs.posterior_draw.register(NegativeBinomial)
+def _posterior_draw(family: NegativeBinomial, count: float, mean: float, rng: Rng) -> float:
+    """For a uniform prior on the chance of success."""
+    chance = rng.beta(1.0 + count * family.successes, 1.0 + count * mean)
+    return family.successes * (1.0 - chance) / chance
+
+
 @verbs.regret.register(NegativeBinomial)
 def _regret(
     family: NegativeBinomial, count: float, mean: float, center: float, spread: float

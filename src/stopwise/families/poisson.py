@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from stopwise.core.arrays import Rng
 from stopwise.core.values import Empty, Family
 from stopwise.families import rounding, verbs
 from stopwise.families.mixtures import gamma_regret, over_spreads
@@ -23,6 +24,12 @@ verbs.natural.register(Poisson)(lambda family, mu: math.log(mu))
 verbs.convex.register(Poisson)(lambda family: True)
 verbs.supports.register(Poisson)(lambda family, value: rounding.is_count(value))
 verbs.draw.register(Poisson)(lambda family, mean, rng: 1.0 * rng.poisson(mean))
+
+
+@verbs.posterior_draw.register(Poisson)
+def _posterior_draw(family: Poisson, count: float, mean: float, rng: Rng) -> float:
+    """For Jeffreys' prior, mu^(-1/2): proper also where all counts are 0."""
+    return rng.standard_gamma(count * mean + 0.5) / count
 
 
 @verbs.divergence.register(Poisson)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Never
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stopwise.core.arrays import Floats, Ints
+from stopwise.core.arrays import Floats, Ints, Rng
 from stopwise.core.checks import vector
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.values import Empty
@@ -204,6 +204,16 @@ def _reach(family: GaussianArm, level: float) -> float:
 
 verbs.upper.register(GaussianArm)(lambda family, mu, level: mu + _reach(family, level))
 verbs.lower.register(GaussianArm)(lambda family, mu, level: mu - _reach(family, level))
+
+
+@verbs.posterior_draw.register(GaussianArm)
+def _posterior_draw(family: GaussianArm, count: float, mean: float, rng: Rng) -> float:
+    """Student's t with N - 1 degrees of freedom, for the prior 1/deviation; the mean without spread."""
+    free = count - 1.0
+    if family.variance <= 0.0 or free <= 0.0:
+        return mean
+    chi = 2.0 * rng.standard_gamma(0.5 * free)
+    return mean + math.sqrt(family.variance / chi) * rng.standard_normal()
 
 
 verbs.gaps.register(Logarithmic)(lambda family: (math.sqrt(8.0), math.sqrt(8.0), 8))
