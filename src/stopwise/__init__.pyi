@@ -94,6 +94,7 @@ from stopwise.sampling.fixed import (
     Uniform as Uniform,
 )
 from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
+from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
 from stopwise.sampling.mirror_ascent import LazyMirrorAscent as LazyMirrorAscent
 from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
 from stopwise.sampling.top_two import (
@@ -112,6 +113,7 @@ from stopwise.sampling.tracking import (
     DTracking as DTracking,
     Explored as Explored,
 )
+from stopwise.stopping.bounds_apart import BoundsApart as BoundsApart
 from stopwise.stopping.thresholds import (
     Conservative as Conservative,
     Mixture as Mixture,

@@ -39,7 +39,7 @@ FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite
 SHARED = {
     *("families.verbs", "families.checks", "families.laws", "families.mirror", "families.mixtures"),
     "families.students_t",
-    *("problems.verbs", "problems.rounds", "problems.limits"),
+    *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked"),
     *("sampling.verbs", "sampling.tracking"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
 }
