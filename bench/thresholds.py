@@ -3,6 +3,7 @@
 ``python bench/thresholds.py [runs]``         every rule on every setting, and thresholds side by side
 ``python bench/thresholds.py wealth [runs]``  Wealth's limits: against Mixture on the same sampling,
                                               against Stylized at the oracle weights, cost of a round
+``python bench/thresholds.py rounds``         a round of ten arms, bounded or with unknown variances
 ``python bench/thresholds.py intervals``      how wide intervals are, beside ordinary ones
 
 Every rule sees the same seeds. Error rates are those observed; all rules but Stylized are proven to keep
@@ -241,6 +242,41 @@ def round_costs(runs: int) -> Iterator[str]:
         yield f"{setting.name}: {rounded} ns a round, ratio {ratio:.3f}, at most {A_ROUND}"
 
 
+# ------------------------------------------------------------------------------- rounds of ten arms
+
+
+TEN = np.linspace(0.25, 0.7, 10)
+ASKED = (
+    ("best arm", sw.BestArm(10), TEN),
+    ("best arm, epsilon .02", sw.BestArm(10, 0.02), TEN),
+    ("thresholding", sw.Thresholding(10, 0.475), TEN),
+    ("any low arm", sw.AnyLowArm(10, 0.475), TEN),
+    ("lowest mean, low", sw.MinimumThreshold(10, 0.475), TEN),
+    ("lowest mean, high", sw.MinimumThreshold(10, 0.2), TEN),
+)
+TEN_ARMS = 20.0  # microseconds
+
+
+def rounds_of_ten(turns: int = 5) -> Iterator[str]:
+    """Microseconds of CPU a round with the usual strategy, one worker: the best of some turns."""
+    yield f"| CPU a round, K = 10, at most {TEN_ARMS:.0f} | Bounded | variances unknown |"
+    yield "|---|--:|--:|"
+    for name, problem, means in ASKED:
+        found = [
+            min(_round_cost(problem, means, family) for _ in range(turns))
+            for family in (sw.Bounded(), sw.Gaussian(variance=None))
+        ]
+        yield f"| {name} | {' | '.join(f'{x:.1f}' for x in found)} |"
+
+
+def _round_cost(problem: Any, means: Any, family: Any) -> float:
+    asked = {"family": family, "deviations": 0.2, "delta": 0.05, "seed": SEED, "workers": 1}
+    sw.simulate(problem, means, repetitions=1, max_rounds=30, **asked)  # compiled from here on
+    begun = time.process_time()
+    found = sw.simulate(problem, means, repetitions=50, max_rounds=10_000, **asked)
+    return 1e6 * (time.process_time() - begun) / float(found.counts.sum())
+
+
 # --------------------------------------------------------------------------------------- intervals
 
 
@@ -300,6 +336,7 @@ def main() -> None:
         "costs": lambda: chain(costs(runs), [""], equivalents()),
         "thresholds": equivalents,
         "wealth": lambda: chain(promises(runs), round_costs(100)),
+        "rounds": rounds_of_ten,
         "intervals": lambda: chain(widths(), missed()),
     }
     for line in made[table]():

@@ -1,18 +1,16 @@
 """Bounded rewards in runs: Ville's inequality, wrong answers at the hardest truths, samples needed.
 
-Every simulation has a fixed seed. A count is compared with an exact binomial limit: a correct package
-fails such a test with probability 1e-6 at most.
+Every simulation has a fixed seed; a correct package fails a count with probability 1e-6 at most.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.stats import binom
 
 import stopwise as sw
 from stopwise.cells.shape import gap_shape
@@ -26,14 +24,9 @@ from stopwise.families.laws import PilotLaw
 from stopwise.families.verbs import note, record, seen
 from stopwise.stopping.bets import arm_wealth, log_pair
 from stopwise.stopping.verbs import tally
+from validity import DELTAS, check_crossings, error_rates, most
 
-FALSE_ALARM = 1e-6
 PAIR = sw.BestArm(2)
-
-
-def most(runs: int, share: float) -> int:
-    """Binomial(runs, share) exceeds this with probability FALSE_ALARM at most."""
-    return int(binom.isf(FALSE_ALARM, runs, share))
 
 
 LAWS: dict[str, Any] = {
@@ -92,9 +85,7 @@ def check_ville(law: Any, runs: int, rounds: int) -> None:
         samples = drawn.draw(2 * rounds, generator(7, run)).reshape(2, rounds)
         data, own = Data(np.zeros(2), np.zeros(2)), record(family, 2)
         tops[run] = search(family, own, samples, mean, data, gap_shape(0, 1, 0.0), purse)
-    for alpha in (0.2, 0.1, 0.05):
-        crossed = np.sum(tops >= -math.log(alpha), axis=0)
-        assert np.all(crossed <= most(runs, alpha)), (alpha, crossed / runs)
+    check_crossings(tops)
 
 
 @pytest.mark.slow
@@ -119,10 +110,9 @@ QUESTIONS: dict[str, tuple[Any, tuple[float, ...], tuple[Any, ...]]] = {
     "minimum, low": (sw.MinimumThreshold(2, 0.4), (0.4, 0.4), ("low",)),
     "minimum, high": (sw.MinimumThreshold(2, 0.4), (0.4, 0.6), ("high",)),
 }
-DELTAS = (0.2, 0.05)
 
 
-def check_errors(laws: Any, name: str, strategy: Any, runs: int, rounds: int) -> None:
+def check_errors(laws: Any, name: str, strategy: Any, runs: int, rounds: int) -> list[float]:
     """The share of wrong answers among all runs, decided or not, is at most delta."""
     problem, means, wrong = QUESTIONS[name]
     given = [law(mean) for law, mean in zip(laws, means, strict=True)]
@@ -132,19 +122,20 @@ def check_errors(laws: Any, name: str, strategy: Any, runs: int, rounds: int) ->
         **{"family": sw.Bounded(), "strategy": strategy, "delta": DELTAS, "repetitions": runs},
         **{"seed": 11, "max_rounds": rounds, "workers": 1},
     )
-    for place, delta in enumerate(DELTAS):
-        errors = sum(each in wrong for each in found.answers[:, place] if each is not None)
-        assert errors <= most(runs, delta), (name, errors / runs)
+    return error_rates(found, wrong)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("adaptive", [False, True])
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("law", LAWS)
-def test_error_rates(law: str, name: str, adaptive: bool) -> None:
-    """Both deltas from one trajectory."""
+def test_error_rates(
+    law: str, name: str, adaptive: bool, record_property: Callable[[str, object], None]
+) -> None:
+    """Both deltas from one trajectory, of 400 samples at most."""
     strategy = sw.StickyTrackAndStop() if adaptive else sw.Uniform()
-    check_errors([LAWS[law]] * 2, name, strategy, runs=4000, rounds=400)
+    shares = check_errors([LAWS[law]] * 2, name, strategy, runs=4000, rounds=400)
+    record_property("error rates", shares)
 
 
 @pytest.mark.slow

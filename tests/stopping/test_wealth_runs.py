@@ -1,18 +1,16 @@
 """Wealth in runs: Ville's inequality seen directly, wrong answers at the hardest truths, exact skipping.
 
-Every simulation has a fixed seed. A count is compared with an exact binomial limit; ``FALSE_ALARM`` is
-the most probability with which a correct package fails such a test.
+Every simulation has a fixed seed; a correct package fails a count with probability 1e-6 at most.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 import stopwise as sw
 from naive_wealth import log_bet
@@ -21,19 +19,11 @@ from stopwise.core.data import Data
 from stopwise.core.kernels import compiled
 from stopwise.core.verbs import jitable
 from stopwise.engine.design import Setting, generator, prepare
-from stopwise.engine.step import begin, choose, observe
+from stopwise.engine.step import begin, observe
 from stopwise.families.verbs import draw, of_arm
 from stopwise.stopping.bets import arm_wealth, log_pair
 from stopwise.stopping.verbs import tally, weigh
-
-FALSE_ALARM = 1e-6
-ALPHAS = (0.2, 0.1, 0.05)
-
-
-def most(runs: int, share: float) -> int:
-    """Binomial(runs, share) exceeds this with probability FALSE_ALARM at most."""
-    return int(binom.isf(FALSE_ALARM, runs, share))
-
+from validity import DELTAS, check_crossings, check_skipping, error_rates
 
 FAMILIES = (
     (sw.Gaussian(), 0.0, 1.0),
@@ -107,9 +97,7 @@ def check_ville(setting: Any, runs: int, rounds: int) -> None:
             for run in range(runs)
         ]
     )
-    for alpha in ALPHAS:
-        crossed = np.sum(tops >= -math.log(alpha), axis=0)
-        assert np.all(crossed <= most(runs, alpha)), (alpha, crossed / runs)
+    check_crossings(tops)
 
 
 # ------------------------------------------------------------------- wrong answers, hardest truths
@@ -223,15 +211,9 @@ def check_errors(setting: Any, name: str, strategy: Any, runs: int, rounds: int)
         max_rounds=rounds,
         workers=1,
     )
-    shares = []
-    for place, delta in enumerate(DELTAS):
-        errors = sum(answer in wrong for answer in found.answers[:, place] if answer is not None)
-        assert errors <= most(runs, delta), (name, delta, errors / runs)
-        shares.append(errors / runs)
-    return shares
+    return error_rates(found, wrong)
 
 
-DELTAS = (0.2, 0.05)
 CASES = [(setting, name) for setting in FAMILIES for name in questions(*setting)]
 
 
@@ -266,31 +248,6 @@ def test_error_rates_of_best_arm(setting: Any) -> None:
 # ----------------------------------------------------------------------------------- exact skipping
 
 
-def compare_rounds(problem: Any, family: Any, means: Any, delta: float, seed: int) -> None:
-    """A run in plain Python, twice over: with skips, and with all evidence in every round."""
-    setting = Setting(problem, family, sw.Uniform(), sw.Wealth())
-    design = prepare(setting, means, (delta,), 10**6)
-    rng, level = generator(seed), float(design.levels[0])
-    one, two = begin(design.setting), begin(design.setting)
-    truth = np.asarray(means, dtype=float)
-    for rounds in range(1, 5000):
-        arm = choose(design.setting, one, rounds - 1, rng)
-        sample = draw(of_arm(family, arm), truth[arm], rng)
-        observe(design.setting, one, rounds, truth.size, arm, sample)
-        choose(design.setting, two, rounds - 1, rng)
-        observe(design.setting, two, rounds, truth.size, arm, sample)
-        if rounds >= truth.size:
-            quick = weigh(sw.Wealth(), problem, family, one, rounds, level)
-            full = weigh(sw.Wealth(), problem, family, two, rounds, -math.inf)
-            assert (quick >= level) == (full >= level), rounds
-            assert full <= quick + 1e-9
-            if quick >= level:
-                assert quick == pytest.approx(full, rel=1e-9)
-                assert np.array_equal(one.answer, two.answer)
-                return
-    raise AssertionError("never stopped")
-
-
 @pytest.mark.parametrize("setting", FAMILIES, **names)
 def test_skipping_changes_no_stopping_time(setting: Any) -> None:
     """Round by round: what is skipped would not have stopped the run."""
@@ -306,7 +263,15 @@ def test_skipping_changes_no_stopping_time(setting: Any) -> None:
     high = {sw.Bernoulli: 0.95, sw.BoundedCoin: 0.95, sw.Binomial: 4.5}.get(type(family), 99.0)
     for place, (problem, offsets) in enumerate(asked):
         means = [min(max(center + scale * x, low), high) for x in offsets]
-        compare_rounds(problem, family, means, 0.1, seed=place)
+        design = prepare(Setting(problem, family, sw.Uniform(), sw.Wealth()), means, (0.1,), 10**6)
+        check_skipping(design, in_turn(family, means, generator(place)))
+
+
+def in_turn(family: Any, means: Any, rng: Rng) -> Iterator[tuple[int, float]]:
+    """A sample of each arm after the other."""
+    for rounds in range(5000):
+        arm = rounds % len(means)
+        yield arm, draw(of_arm(family, arm), means[arm], rng)
 
 
 @pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)

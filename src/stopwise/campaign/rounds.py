@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -18,7 +20,7 @@ from stopwise.engine.live import Record, open_ledger
 
 LONG = 5000  # events of a record from which on compiling pays at once
 WIDE = 50  # arms from which on it does
-SOON = 200  # asks of a process after which it pays, meanwhile
+SOON = 0.5  # seconds that a process spends on asks and tells after which it pays, meanwhile
 
 
 class Rounds:
@@ -31,10 +33,17 @@ class Rounds:
         if design.truth.size >= WIDE:
             self.compile(design)
 
-    def pay_off(self, design: Design, asks: int) -> None:
-        """Count asks; a process that makes many of them gets compiled ones, without waiting."""
-        before, self._left = self._left, self._left - asks
-        if before > 0 >= self._left and self.replay is live.replay:
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Asks or tells, which take time."""
+        begun = time.thread_time()
+        yield
+        self._left -= time.thread_time() - begun
+
+    def pay_off(self, design: Design) -> None:
+        """A process that asks, and has spent long on it, gets compiled rounds, without waiting."""
+        if self._left <= 0.0 and self.replay is live.replay:
+            self._left = math.inf
             # not a daemon: a process must not end in the middle of a compiler
             thread = threading.Thread(target=self._compile_meanwhile, args=(design,), daemon=False)
             _threads[:] = [thread]

@@ -26,7 +26,7 @@ from stopwise.engine.live import (
 from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 5".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 6".encode()).digest()[:8]
 
 
 class Session(View):
@@ -57,11 +57,12 @@ class Session(View):
 
     def asks(self, count: int, after: int | None = None) -> list[int]:
         """The next arms; their asks are the events that follow number ``after``."""
-        self._rounds.pay_off(self.design, count)
+        self._rounds.pay_off(self.design)
         whole, last = np.zeros(count, dtype=np.int64), self.number if after is None else after
         numbers = np.arange(last + 1, last + count + 1)
         record = Record(whole + live.ASKED, whole - 1, np.zeros(count), whole, numbers)
-        arms = [int(arm) for arm in self._go(record)[1]]
+        with self._rounds.timed():
+            arms = [int(arm) for arm in self._go(record)[1]]
         if self.order == "asked":
             for number, arm in zip(numbers.tolist(), arms, strict=True):
                 self.queue.ask(number, arm)
@@ -138,7 +139,8 @@ class Session(View):
             np.array(waited, dtype=np.int64),
             np.array(numbers, dtype=np.int64),
         )
-        return self._follow(record, self._take if kind != live.RELEASED else self._go)[0]
+        with self._rounds.timed():
+            return self._follow(record, self._take if kind != live.RELEASED else self._go)[0]
 
     def _take(self, record: Record) -> tuple[int, Ints]:
         used = self._rounds.take(self.design.setting, self.design.levels[0], self.ledger, record)

@@ -24,7 +24,7 @@ from stopwise.families.verbs import (
 )
 from stopwise.problems.verbs import Code, project
 from stopwise.stopping.likelihood import largest_sum
-from stopwise.stopping.purse import ARM, NOBODY, RANK, keep, start
+from stopwise.stopping.purse import ARM, KEEPS, NOBODY, RANK, keep, start
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
@@ -80,11 +80,24 @@ def side_wealth(family: Any, data: Data, what: Shape, purse: Any) -> float:
     share = 1.0 / size
     one, all_of_them = -math.inf, 0.0
     for k in range(size):
-        made = arm_wealth(family, data, k, -what.side, what.limit, purse)
+        made = _on_side(family, data, k, what, purse)
         one = log_add(one, made + math.log(share))
         idle = math.log(1.0 - share) if size > 1 else -math.inf
         all_of_them += log_add(idle, made + math.log(share))
     return log_add(one, all_of_them) - math.log(2.0)
+
+
+@jitable
+def _on_side(family: Any, data: Data, arm: int, what: Shape, purse: Any) -> float:
+    """``arm_wealth`` against the side: that of an arm without new samples is what it was."""
+    if purse.marks[KEEPS] == 0:
+        return arm_wealth(family, data, arm, -what.side, what.limit, purse)
+    known, count, mean = purse.sides[arm], data.counts[arm], data.means[arm]
+    same = known[0] == count and known[1] == mean
+    if not (same and known[2] == what.side and known[3] == what.limit):
+        known[0], known[1], known[2], known[3] = count, mean, what.side, what.limit
+        known[4] = arm_wealth(family, data, arm, -what.side, what.limit, purse)
+    return float(known[4])
 
 
 @jitable

@@ -44,6 +44,7 @@ class Purse(NamedTuple):
     watched: (
         Floats  # gap x (log wealth of the weak cell's arm, of the other), where D does not screen
     )
+    sides: Floats  # arm x what its log wealth was last computed from, and the log wealth
 
 
 class SimplePurse(Purse):
@@ -112,6 +113,7 @@ def new_purse(problem: Any, family: Any) -> Any:
         np.zeros(8),
         code,
         np.zeros((count, 2)),
+        np.zeros((arms, 5)),
     )
 
 

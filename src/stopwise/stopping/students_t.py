@@ -146,15 +146,16 @@ def _arm_wealth(
 @jitable
 def _mixed(count: float, ratio: float, purse: SpreadPurse) -> tuple[float, float]:
     """log max(1, sum_q a_q W(ratio; g_q)) and its slope."""
-    top = -math.inf
+    top, count, ratio = -math.inf, float(count), float(ratio)  # plain numbers are quicker
     for q in range(purse.gaps.size):
-        purse.bets[q, 0], purse.bets[q, 1] = t_bet(count, ratio, purse.gaps[q])
-        top = max(top, purse.bets[q, 0])
+        value, steep = t_bet(count, ratio, float(purse.gaps[q]))
+        purse.bets[q, 0], purse.bets[q, 1] = value, steep
+        top = max(top, value)
     made, slope = 0.0, 0.0
     for q in range(purse.gaps.size):
-        share = purse.weights[q] * math.exp(purse.bets[q, 0] - top)
+        share = float(purse.weights[q]) * math.exp(float(purse.bets[q, 0]) - top)
         made += share
-        slope += share * purse.bets[q, 1]
+        slope += share * float(purse.bets[q, 1])
     value = top + math.log(made)
     return (value, slope / made) if value > 0.0 else (0.0, 0.0)
 
