@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
@@ -37,7 +38,7 @@ class Explanation:
     changes: tuple[tuple[int, str], ...]  # from which event on which answer was pursued, lately
     evidence: dict[str, float]  # of a screenful of answers, the most first
     threshold: float
-    remaining: float | None  # samples still needed, about
+    remaining: Remaining | None  # samples still needed
     next_arm: str | None
     weights: tuple[float, ...]
     lost: dict[str, tuple[int, int]]  # arm: asks that came to nothing, of how many
@@ -54,7 +55,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
-        return asdict(self)
+        left = self.remaining and self.remaining._asdict()
+        return {**asdict(self), "remaining": left}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Explanation:
@@ -62,7 +64,9 @@ class Explanation:
         lost = {label: tuple(pair) for label, pair in found["lost"].items()}
         changes = tuple(map(tuple, found["changes"]))
         weights = tuple(found["weights"])
-        return cls(**{**found, "lost": lost, "changes": changes, "weights": weights})
+        left = found["remaining"] and Remaining(**found["remaining"])
+        read = {"lost": lost, "changes": changes, "weights": weights, "remaining": left}
+        return cls(**{**found, **read})
 
     @classmethod
     def of(cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float) -> Explanation:
@@ -71,7 +75,6 @@ class Explanation:
         changes = tuple((each.event, words(spec, each.answer) or "") for each in session.changes)
         warning = "\n".join(_warnings(spec, session)) or None
         evidence, others = _evidence(spec, session)
-        remaining = samples_needed(session, oracle_now(spec, session))
         arm, weights = (None, ()) if status.decision else _peek(session)
         intervals = _intervals(status)
         found = status.lines()
@@ -84,10 +87,6 @@ class Explanation:
             many = f"more than {COUNTED:,}" if others > COUNTED else f"{others:,}"
             more = f"; and {many} others" if others else ""
             found.append(f"evidence by answer: {listed}{more}")
-        if status.decision is None and remaining is not None:
-            found.append(
-                f"about {remaining:,.0f} more samples are needed if the means are as they look now"
-            )
         if arm is not None:
             found.append(_next(spec, session, arm, weights))
         if caution(session.family, spec.labels) and session.started:
@@ -99,7 +98,7 @@ class Explanation:
         lost = {each: (came_to_nothing, asked) for each, (came_to_nothing, asked) in pairs}
         return cls(
             *("\n".join(found), status.pursued, changes, evidence, session.threshold),
-            *(remaining, label, weights, lost, warning),
+            *(status.remaining, label, weights, lost, warning),
             others=others,
             intervals=intervals,
         )
@@ -162,13 +161,6 @@ def oracle_now(spec: CampaignSpec, session: Session) -> Oracle | None:
         return oracle(spec.design.problem, means, family=session.family)
     except StopwiseError:
         return None
-
-
-def samples_needed(session: Session, found: Oracle | None) -> float | None:
-    """(threshold - evidence) T* at the estimate: with oracle weights each sample adds 1/T*."""
-    if found is None or not math.isfinite(found.time):
-        return None
-    return max(0.0, session.threshold - session.evidence) * found.time
 
 
 def _inside(spec: CampaignSpec) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
+from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
@@ -18,6 +19,8 @@ from stopwise.core.arrays import Ints
 from stopwise.core.tables import html_table, text_table
 from stopwise.problems.verbs import Answer, in_words
 from stopwise.stopping.intervals import mean_intervals
+
+GOES_ON = ("running", "paused")  # the states that may change
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class Status:
     reason: str = ""  # why it is paused, or was closed
     waiting: int = 0  # samples that count once one that was asked before them has come
     oldest: float | None = None  # seconds since that one was asked
+    remaining: Remaining | None = None  # samples still needed; None while that would be a guess
 
     @classmethod
     def of(cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float) -> Status:
@@ -93,12 +97,15 @@ class Status:
             "" if decision else seen.changes.reason,
             session.waiting,
             None if seen.oldest is None else max(0.0, now - seen.oldest),
+            session.remaining if state in GOES_ON else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
         found = asdict(self)
-        found["decision"] = None if self.decision is None else self.decision._asdict()
+        for name in ("decision", "remaining"):
+            value = getattr(self, name)
+            found[name] = None if value is None else value._asdict()
         return found
 
     @classmethod
@@ -106,7 +113,8 @@ class Status:
         """What ``to_dict`` gave, perhaps by way of JSON."""
         arms = tuple(Arm(**arm) for arm in found["arms"])
         decision = found["decision"] and Decision.from_dict(found["decision"])
-        return cls(**{**found, "arms": arms, "decision": decision})
+        left = found.get("remaining") and Remaining(**found["remaining"])
+        return cls(**{**found, "arms": arms, "decision": decision, "remaining": left})
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells: a line for each arm."""
@@ -145,9 +153,23 @@ class Status:
             )
         else:
             found.append("no evidence yet: some arms lack their first samples")
+        if self.remaining is not None:
+            found.append(
+                f"still needed: {self.remaining} samples, in 8 of 10 campaigns{self._doubt}"
+            )
         if self.decision is not None:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
         return found
+
+    @property
+    def _doubt(self) -> str:
+        """Whether the budget will last."""
+        assert self.remaining is not None
+        left = math.inf if self.budget is None else self.budget - self.samples
+        if self.remaining.high <= left:
+            return ""
+        chance = "is likely to" if self.remaining.low > left else "may"
+        return f"; the budget {chance} end before"
 
     def __repr__(self) -> str:
         return "\n".join([*self.lines(), text_table(*self.table())])

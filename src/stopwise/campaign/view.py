@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.campaign.order import Queue
+from stopwise.campaign.remaining import Outlook, Remaining, remaining
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import ALLOWANCE, EVIDENCE
 from stopwise.engine import live
 from stopwise.engine.design import Design
-from stopwise.engine.live import CHANGES, EVENTS, NEVER, POINTS, SEEN, START, Ledger
+from stopwise.engine.live import CHANGES, EVENTS, LEAST, NEVER, POINTS, SEEN, START, Ledger
 from stopwise.families.verbs import seen
 from stopwise.problems.verbs import Answer, decode
-from stopwise.sampling.verbs import pursues
+from stopwise.sampling.verbs import Direct, pursues
 
 
 class Crossing(NamedTuple):
@@ -41,6 +42,7 @@ class View:
     ledger: Ledger
     queue: Queue
     decision: Crossing | None
+    _remaining: tuple[int, Remaining | None] = (-1, None)  # with so many samples
 
     @property
     def counts(self) -> Floats:
@@ -113,6 +115,26 @@ class View:
         if not self.started or not pursues(self.design.strategy):
             return None
         return decode(self.design.problem, self.ledger.state.pursuit.code)
+
+    @property
+    def remaining(self) -> Remaining | None:
+        """Samples still needed, worked out once for each number of samples."""
+        if self._remaining[0] != self.samples:
+            self._remaining = self.samples, remaining(self._outlook) if self.started else None
+        found, lacking = self._remaining[1], self.ledger.marks[LEAST] - self.counts
+        if found is None or self.decision is not None:
+            return None
+        least = int(np.maximum(lacking, 0.0).sum())  # every arm's minimum
+        return Remaining(max(found.low, least), max(found.high, least))
+
+    @property
+    def _outlook(self) -> Outlook:
+        strategy = self.design.strategy
+        return Outlook(
+            *(self.design.problem, self.family, self.ledger.state.data),
+            *(self.leading, self.evidence, self.threshold),
+            pursues(strategy) or isinstance(strategy, Direct),
+        )
 
     @property
     def curve(self) -> tuple[Ints, Floats, Floats]:

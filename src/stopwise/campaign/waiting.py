@@ -6,10 +6,8 @@ import time
 from typing import Protocol
 
 from stopwise.campaign.errors import StorageAway
-from stopwise.campaign.status import Status
+from stopwise.campaign.status import GOES_ON, Status
 from stopwise.core import checks
-
-GOES_ON = ("running", "paused")  # the states that may change
 
 
 class Campaign(Protocol):

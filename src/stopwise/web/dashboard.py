@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from stopwise.campaign.campaign import Campaign
-from stopwise.campaign.explain import oracle_now, samples_needed
+from stopwise.campaign.explain import oracle_now
 from stopwise.campaign.session import Session
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Status, words
@@ -79,7 +79,6 @@ def page(campaign: Campaign) -> dict[str, Any]:
         "reason": spec.design.asked.strategy.reason,
         "changes": changes(spec, session),
         "lost": session.losses.tolist(),  # of each arm: asks that came to nothing, all asks
-        "remaining": None if decision else samples_needed(session, now),
         "leases": [lease._asdict() for lease in leases],
         "ledger": [event.to_dict() for event in reversed(newest)],
         "last": seen.last,

@@ -23,7 +23,7 @@ export class Hero {
     );
   }
 
-  update({ status, remaining }) {
+  update({ status }) {
     const { decision } = status;
     this.node.hidden = false;
     this.node.classList.toggle("decided", decision !== null);
@@ -35,7 +35,7 @@ export class Hero {
     const found = [
       evidence(status),
       ["Samples", count(status.samples), budget(status)],
-      decision ? risk(status) : needed(remaining),
+      decision ? risk(status) : needed(status),
       ["In flight", count(status.in_flight), inFlight(status)],
       costs(status),
     ];
@@ -74,12 +74,12 @@ function risk(status) {
   ];
 }
 
-function needed(remaining) {
+function needed({ remaining, budget: most, samples }) {
   if (remaining === null) return ["Still needed", NONE, "not known yet"];
-  // two digits are all that such an estimate has
-  const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(remaining, 1))) - 1);
-  const rounded = Math.round(remaining / power) * power;
-  return ["Still needed", `≈ ${count(rounded)}`, "samples, at the current means"];
+  const { low, high } = remaining;
+  const left = most === null ? Infinity : most - samples;
+  const doubt = low > left ? "more than the budget, likely" : "perhaps more than the budget";
+  return ["Still needed", `${count(low)} to ${count(high)}`, high > left ? doubt : "in 8 of 10 campaigns"];
 }
 
 function inFlight(status) {
