@@ -41,6 +41,14 @@ def not_negative(name: str, given: Any) -> float:
     return number
 
 
+def probability(name: str, given: Any) -> float:
+    """A number strictly between 0 and 1."""
+    number = finite(name, given)
+    if not 0.0 < number < 1.0:
+        raise BadArgument(name, number, "a probability strictly between 0 and 1")
+    return number
+
+
 def whole(name: str, given: Any, least: int) -> int:
     """A whole number that is at least ``least``."""
     good = isinstance(given, int | np.integer) and not isinstance(given, bool | np.bool_)

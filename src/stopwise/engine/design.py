@@ -105,13 +105,11 @@ def default_strategy(problem: Problem) -> Strategy:
 def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
     """Error probabilities strictly between 0 and 1, as given."""
     many = np.ndim(delta) > 0
-    values = checks.vector("delta", delta) if many else [checks.finite("delta", delta)]
-    for value in values:
-        if not 0.0 < value < 1.0:
-            raise BadArgument("delta", float(value), "a probability strictly between 0 and 1")
-    if len(set(values)) < len(values):
+    values = checks.vector("delta", delta) if many else [delta]
+    found = tuple(checks.probability("delta", value) for value in values)
+    if len(set(found)) < len(found):
         raise BadArgument("delta", delta, "probabilities that all differ")
-    return tuple(float(value) for value in values)
+    return found
 
 
 def what_suits(problem: Any, family: Any, strategy: Any = None, stopping: Any = None) -> Setting:
