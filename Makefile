@@ -48,6 +48,7 @@ bench: programs setup
 	$(BIN)/python bench/engine.py
 	$(BIN)/python bench/first_result.py
 	$(BIN)/python bench/studies.py
+	$(BIN)/python bench/paired.py
 	$(BIN)/python bench/campaigns.py
 	$(BIN)/python bench/service.py
 

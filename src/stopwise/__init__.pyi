@@ -73,6 +73,7 @@ from stopwise.oracles.values import (
     Oracle as Oracle,
     Witness as Witness,
 )
+from stopwise.paired.session import PairedSession as PairedSession, Verdict as Verdict
 from stopwise.problems.any_low_arm import AnyLowArm as AnyLowArm
 from stopwise.problems.any_sign import AnySign as AnySign
 from stopwise.problems.best_arm import BestArm as BestArm
@@ -122,6 +123,10 @@ from stopwise.stopping.thresholds import (
 )
 from stopwise.stopping.wealth import Wealth as Wealth
 from stopwise.studies.forecast import Forecast as Forecast
+from stopwise.studies.paired import (
+    PairedResults as PairedResults,
+    simulate_paired as simulate_paired,
+)
 from stopwise.studies.planning import plan as plan
 from stopwise.studies.results import Results as Results, Summary as Summary
 from stopwise.studies.simulation import (

@@ -26,7 +26,8 @@ BELOW: dict[str, set[str]] = {
     "sampling": {"oracles"},
     "stopping": {"problems"},
     "engine": {"sampling", "stopping"},
-    "studies": {"engine"},
+    "paired": {"stopping"},
+    "studies": {"engine", "paired"},
     "campaign": {"engine"},
     "testing": {"campaign", "studies"},
     "web": {"campaign", "studies"},
@@ -42,6 +43,7 @@ SHARED = {
     *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked"),
     *("sampling.verbs", "sampling.tracking"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
+    "stopping.purse",
 }
 ROLES = ("families", "problems", "sampling", "stopping")
 

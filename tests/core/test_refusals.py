@@ -722,6 +722,36 @@ MISSING: list[Row] = [
     ]
 ]
 
+table = [[1, 0], [0, 1], [1, 1]]
+PAIRED: list[Row] = [
+    (
+        lambda: sw.simulate_paired(table, family=normal),
+        NotDefined,
+        ["paired tests with Gaussian", "Bernoulli()", "Gaussian(variance=None)"],
+    ),
+    (lambda: sw.simulate_paired([[1], [0]], family=coin), BadArgument, ["table: got", "two arms"]),
+    (lambda: sw.simulate_paired([[2, 0]], family=coin), BadArgument, ["table: got 2.0"]),
+    (
+        lambda: sw.simulate_paired(table, family=coin, pool=True, duels=True),
+        BadArgument,
+        ["duels: got True", "False with a pool", "docs/paired.md"],
+    ),
+    (
+        lambda: sw.simulate_paired(table, family=sw.Gaussian(variance=None), pool=True),
+        NotDefined,
+        ["pool=3", "Bounded(low, high)"],
+    ),
+    (
+        lambda: sw.PairedSession(coin, 2, ties=True),
+        BadArgument,
+        ["epsilon: got 0.0", "ties", "just equal"],
+    ),
+    (lambda: sw.PairedSession(coin, 1), BadArgument, ["arms: got 1", "at least 2"]),
+    (lambda: sw.PairedSession(coin, 2, delta=1.0), BadArgument, ["delta: got 1.0", "strictly"]),
+    (lambda: sw.PairedSession(coin, 2, goal="least"), BadArgument, ["goal: got 'least'", "max"]),
+    (lambda: sw.PairedSession(coin, 2).tell(0, 0, 0.5), BadArgument, ["value: got 0.5"]),
+]
+
 REFUSALS: list[Row] = [
     *MEANS,
     *OUTSIDE,
@@ -738,6 +768,7 @@ REFUSALS: list[Row] = [
     *UNDEFINED,
     *ROLES,
     *MISSING,
+    *PAIRED,
 ]
 
 

@@ -53,9 +53,8 @@ def compiled(function: F, allocates: bool = True) -> F:
 
 def _what(arguments: Any) -> str:
     names = [kind.__name__ for kind in classes(arguments) if issubclass(kind, Role)]
-    return (
-        f"compiling for {', '.join(names)}; kept for the next time (STOPWISE_QUIET=1: not a word)"
-    )
+    what = f"compiling for {', '.join(names)}" if names else "compiling"
+    return f"{what}; kept for the next time (STOPWISE_QUIET=1: not a word)"
 
 
 def foreign_state() -> str:

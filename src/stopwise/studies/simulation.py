@@ -145,7 +145,8 @@ class Run:
         return "\n".join(["Run", *(f"{name:<12}{value}" for name, value in lines)])
 
 
-def _seed(seed: int | None) -> int:
+def new_seed(seed: int | None) -> int:
+    """The seed that is given, or one at random."""
     return secrets.randbits(64) if seed is None else checks.whole("seed", seed, least=0)
 
 
@@ -172,7 +173,7 @@ def run(
     setting = what_suits(problem, family, strategy, stopping)
     design = prepare(setting, means, (only,), max_rounds, deviations)
     _warn(design)
-    used = _seed(seed)
+    used = new_seed(seed)
     room = min(CHUNK, design.max_rounds) if trace else 0
     worker = Worker(design, new_trace(design.code_size, room))
     outcome = new_outcome(design)
@@ -260,7 +261,7 @@ def simulate(
     design = prepare(setting, means, deltas, max_rounds, deviations)
     count = checks.whole("repetitions", repetitions, least=1)
     _warn(design)
-    used = _seed(seed)
+    used = new_seed(seed)
     threads = processors() if workers is None else checks.whole("workers", workers, least=1)
     with reporter(progress, count) as report:
         batch, failure, interrupted = run_batch(design, Stream(used), 0, count, threads, report)

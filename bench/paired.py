@@ -1,0 +1,97 @@
+"""Paired comparisons against separate samples, pools, Rasch items, and how often claims are wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import stopwise as sw
+from stopwise.core.tables import text_table
+from stopwise.engine.design import prepare, what_suits
+from stopwise.engine.live import RECORDED, Record
+
+COIN = sw.Bernoulli()
+RUNS = 1_000
+
+
+def discordant() -> np.ndarray:
+    """Accuracies .75 and .72: 8 % only the first, 5 % only the second."""
+    return np.array([[1.0, 0.0]] * 8 + [[0.0, 1.0]] * 5 + [[1.0, 1.0]] * 67 + [[0.0, 0.0]] * 20)
+
+
+def rasch(abilities: list[float], items: int = 200_000, seed: int = 1) -> np.ndarray:
+    """Answers to items whose difficulty is uniform in logit -2..2."""
+    rng = np.random.default_rng(seed)
+    logit = np.array(abilities) - rng.uniform(-2.0, 2.0, (items, 1))
+    return (rng.random(logit.shape) < 1.0 / (1.0 + np.exp(-logit))).astype(float)
+
+
+def row(name: str, found: sw.PairedResults) -> list[str]:
+    error = found.items.std(ddof=1) / np.sqrt(len(found))
+    numbers = f"{found.items.mean():,.0f} +- {error:,.0f}", f"{found.used.sum(1).mean():,.0f}"
+    return [name, *numbers, f"{found.errors}"]
+
+
+def apart(means: np.ndarray, strategy: sw.Strategy | None, runs: int) -> list[str]:
+    found = sw.simulate(
+        *(sw.BestArm(means.size), means), family=COIN, strategy=strategy, repetitions=runs, seed=1
+    )
+    times = found.stopping_times
+    name = "separate samples, " + ("uniform" if strategy is not None else "Track-and-Stop")
+    items = f"{times.mean() / means.size:,.0f} +- {times.std() / means.size / runs**0.5:,.0f}"
+    return [name, items, f"{times.mean():,.0f}", f"{int(np.sum(~found.correct))}"]
+
+
+def same_rows(rows: np.ndarray, runs: int) -> list[str]:
+    """The paired rows, told to a campaign that takes the arms for separate."""
+    rng, used, wrong = np.random.default_rng(2), [], 0
+    setting = what_suits(sw.BestArm(2), COIN, sw.Uniform())
+    design = prepare(setting, rows.mean(0), (0.05,), 10**7)
+    for _ in range(runs):
+        session = sw.Session(design)
+        some = rows[rng.integers(len(rows), size=50_000)]
+        size, arms = some.size, np.tile([0, 1], len(some))
+        whole = np.zeros(size, dtype=np.int64)
+        session.replay(Record(whole + RECORDED, arms, some.reshape(-1), whole, whole))
+        used.append(session.decision.samples / 2)
+        wrong += session.decision.answer != 0
+    error = np.std(used) / runs**0.5
+    items = f"{np.mean(used):,.0f} +- {error:,.0f}"
+    return ["the same items, taken for separate", items, f"{2 * np.mean(used):,.0f}", f"{wrong}"]
+
+
+def table(title: str, rows: list[list[str]]) -> None:
+    print(f"\n{title}\n{text_table(['', 'items', 'results', 'wrong'], rows)}")
+
+
+def main() -> None:
+    """Print all of it."""
+    two = discordant()
+    paired = sw.simulate_paired(two, family=COIN, repetitions=RUNS, seed=1)
+    pool = sw.simulate_paired(
+        np.repeat(two, 10, axis=0), family=COIN, pool=True, repetitions=RUNS, seed=1
+    )
+    table(
+        f".75 against .72, delta = .05, {RUNS:,} runs",
+        [
+            row("paired", paired),
+            row("paired, a pool of 1,000", pool),
+            same_rows(two, 60),
+            apart(two.mean(0), sw.Uniform(), 300),
+        ],
+    )
+    print(f"pool: decided before its end in {np.mean(pool.items < 1_000):.1%} of the runs")
+    five = rasch([1.2, 1.0, 0.9, 0.8, 0.5])
+    print(f"\nRasch items, means {five.mean(0).round(4).tolist()}")
+    for epsilon in (0.0, 0.02):
+        settings = {"family": COIN, "epsilon": epsilon, "repetitions": 300, "seed": 1}
+        rows = [
+            row("paired, all arms that are in", sw.simulate_paired(five, **settings)),
+            row("paired, duels", sw.simulate_paired(five, duels=True, **settings)),
+        ]
+        if epsilon == 0.0:
+            rows += [apart(five.mean(0), sw.Uniform(), 30), apart(five.mean(0), None, 30)]
+        table(f"K = 5, epsilon = {epsilon:g}, delta = .05", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Several options on the same items: what is tested is the difference of two on each item."""

@@ -1,0 +1,173 @@
+"""Simulate comparisons on shared items: how many items and results they need, and how often they err."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stopwise.core import checks, kernels
+from stopwise.core.arrays import Floats, Ints
+from stopwise.core.errors import BadArgument
+from stopwise.core.tables import text_table
+from stopwise.core.values import Family, needs_family
+from stopwise.engine.design import generator
+from stopwise.families.verbs import supports, unsupported
+from stopwise.paired.comparison import IN, Comparison, comparison, new_state
+from stopwise.paired.loop import run_items
+from stopwise.paired.step import leader
+from stopwise.studies.results import binomial_interval
+from stopwise.studies.simulation import DELTA, new_seed, reporter
+
+MAX_ITEMS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PairedResults:
+    """An entry, or a row, for each run; ``answers`` is -1 where one ended undecided.
+
+    ``items`` counts shared items, ``used`` the results of each arm, ``left`` which arms were in at the
+    end. ``correct``: no arm beats the answer by epsilon or more; with ties also: all that is claimed of
+    pairs is so.
+    """
+
+    means: Floats
+    delta: float
+    epsilon: float
+    seed: int
+    items: Ints
+    used: Ints
+    answers: Ints
+    left: NDArray[np.bool_]
+    correct: NDArray[np.bool_]
+    complete: bool
+
+    def __len__(self) -> int:
+        return int(self.items.size)
+
+    @property
+    def undecided(self) -> NDArray[np.bool_]:
+        """Runs that reached ``max_items``."""
+        return self.answers < 0
+
+    @property
+    def errors(self) -> int:
+        """Runs with a wrong answer."""
+        return int(np.sum(~self.correct & ~self.undecided))
+
+    def __repr__(self) -> str:
+        low, high = binomial_interval(self.errors, len(self))
+        rate = f"{self.errors / len(self):.4f} ({low:.4f} to {high:.4f})"
+        spread = np.quantile(self.items, (0.05, 0.5, 0.95))
+        header = [
+            "runs",
+            "undecided",
+            "items",
+            "+-",
+            "5 %",
+            "median",
+            "95 %",
+            "results",
+            "error rate",
+        ]
+        error = self.items.std(ddof=1) / np.sqrt(len(self)) if len(self) > 1 else np.nan
+        numbers = [self.items.mean(), error, *spread, self.used.sum(1).mean()]
+        row = [f"{len(self):,}", f"{self.undecided.sum():,}"]
+        return text_table(header, [[*row, *(f"{x:,.1f}" for x in numbers), rate]])
+
+
+@cache
+def _compiled() -> Callable[..., bool]:
+    return kernels.compiled(run_items, allocates=False)
+
+
+@needs_family
+def simulate_paired(
+    table: ArrayLike,
+    *,
+    family: Family,
+    delta: float = DELTA,
+    epsilon: float = 0.0,
+    pool: bool = False,
+    ties: bool = False,
+    duels: bool = False,
+    repetitions: int = 1000,
+    seed: int | None = None,
+    max_items: int = MAX_ITEMS,
+    progress: bool | Callable[[int], None] | None = None,
+) -> PairedResults:
+    """Many independent runs on the items of a table: a row an item, a column an arm, larger is better.
+
+    Items are drawn from the table with replacement: it is the population. With ``pool`` each run
+    shuffles it and the question is about just these items. ``ties``: the answer may be that arms differ
+    by less than epsilon. ``duels``: an item goes to the leader and one challenger, not to all arms that
+    are in. Ctrl-C returns the runs that have finished.
+    """
+    rows = _check_table(table, family)
+    what = comparison(family, rows.shape[1], delta, epsilon, len(rows) if pool else None, ties)
+    if pool and duels:
+        hint = "Results of others tell about items that a pair left out: docs/paired.md."
+        raise BadArgument("duels", True, "False with a pool", hint)
+    count, used = checks.whole("repetitions", repetitions, least=1), new_seed(seed)
+    limit = min(checks.whole("max_items", max_items, least=1), what.pool or max_items)
+    found: list[tuple[Any, ...]] = []
+    try:
+        with reporter(progress, count) as report:
+            for place in range(count):
+                found.append(_one_run(what, rows, used, place, duels, limit))
+                report(place + 1)
+    except KeyboardInterrupt:
+        pass
+    means = rows.mean(0)
+    right = [_correct(means, epsilon, ties, answer, left) for _, _, answer, left in found]
+    return PairedResults(
+        means=means,
+        delta=delta,
+        epsilon=epsilon,
+        seed=used,
+        items=np.array([each[0] for each in found], dtype=np.int64),
+        used=np.array([each[1] for each in found], dtype=np.int64),
+        answers=np.array([each[2] for each in found], dtype=np.int64),
+        left=np.array([each[3] for each in found], dtype=bool),
+        correct=np.array(right, dtype=bool),
+        complete=len(found) == count,
+    )
+
+
+def _check_table(table: ArrayLike, family: Family) -> Floats:
+    rows = checks.matrix("table", table)
+    if rows.shape[1] < 2:
+        raise BadArgument(
+            "table", f"{rows.shape[1]} column", "a column for each of two arms or more"
+        )
+    for value in np.unique(rows):
+        if not supports(family, value):
+            raise BadArgument("table", float(value), unsupported(family))
+    return rows
+
+
+def _one_run(
+    what: Comparison, rows: Floats, seed: int, place: int, duels: bool, limit: int
+) -> tuple[int, Ints, int, NDArray[np.bool_]]:
+    state, rng, room = new_state(what), generator(seed, 0, place), np.zeros(what.arms)
+    room_for = np.arange(len(rows)), rng, bool(duels), limit, room, np.zeros(what.arms, np.int64)
+    decided = _compiled()(what, state, rows, *room_for)
+    answer = leader(what, state)[0] if decided else -1
+    return int(state.items[0]), state.used, answer, state.out == IN
+
+
+def _correct(
+    means: Floats, epsilon: float, ties: bool, answer: int, left: NDArray[np.bool_]
+) -> bool:
+    """Whether what a run claims is so at the true means."""
+    if answer < 0:
+        return False
+    if not ties:
+        return bool(means[answer] >= means.max() - epsilon)
+    apart = means[left].max() - means[left].min()
+    near = apart < epsilon or apart == 0.0
+    return bool(near and (left.all() or means[~left].max() < means[left].max()))
