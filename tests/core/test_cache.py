@@ -16,6 +16,7 @@ from stopwise.core import kernels, verbs
 from stopwise.core.digest import Unclear, digest
 from stopwise.core.values import Empty
 from stopwise.families.verbs import divergence
+from stopwise.sampling.tracking import CTracking, Explored, follow
 
 pytestmark = pytest.mark.skipif(not kernels.switched_on(), reason="nothing is compiled")
 
@@ -206,3 +207,15 @@ def test_what_is_unclear_is_not_kept() -> None:
     for unclear in ([1, 2], {1: 2}, object(), _cost, vectorized):
         with pytest.raises(Unclear):
             digest(lambda given=unclear: given)
+
+
+def test_a_field_named_like_a_global_does_not_read_it() -> None:
+    """``tracker.tracker`` is no use of the function ``tracker``: what D-tracking runs in is kept."""
+    assert digest(lambda value: value.unclear)
+    with pytest.raises(Unclear):
+        digest(lambda value: value.unclear + unclear[0])
+    for chosen in follow.dispatch(Explored), follow.dispatch(CTracking):
+        assert digest(chosen)
+
+
+unclear = [1, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import enum
 import hashlib
 import sys
@@ -32,13 +33,25 @@ def _of_function(function: Any, seen: set[int]) -> Any:
     seen.add(id(function))
     names = set(_names(function.__code__))
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    read = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    read = names & function.__globals__.keys()
     values = [*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     return (
         _of_code(function.__code__),
         [_of_value(value, names, seen) for value in values],
-        [(name, _of_value(read[name], names, seen)) for name in sorted(read)],
+        [(name, _of_global(function, name, names, seen)) for name in sorted(read)],
     )
+
+
+def _of_global(function: Any, name: str, names: set[str], seen: set[int]) -> Any:
+    """Of a global that is not read, though a field has its name, nothing needs to be known."""
+    before = set(seen)
+    try:
+        return _of_value(function.__globals__[name], names, seen)
+    except Unclear:
+        if name in _globals(function.__code__):
+            raise
+        seen &= before
+        return None
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -46,6 +59,13 @@ def _names(code: CodeType) -> Iterator[str]:
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield from _names(each)
+
+
+def _globals(code: CodeType) -> Iterator[str]:
+    yield from (each.argval for each in dis.get_instructions(code) if "GLOBAL" in each.opname)
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _globals(each)
 
 
 def _of_code(code: CodeType) -> Any:
