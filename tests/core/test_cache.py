@@ -16,7 +16,7 @@ from stopwise.core import kernels, verbs
 from stopwise.core.digest import Unclear, digest
 from stopwise.core.values import Empty
 from stopwise.families.verbs import divergence
-from stopwise.sampling.tracking import follow
+from stopwise.sampling.tracking import CTracking, Explored, follow
 
 pytestmark = pytest.mark.skipif(not kernels.switched_on(), reason="nothing is compiled")
 
@@ -209,17 +209,13 @@ def test_what_is_unclear_is_not_kept() -> None:
             digest(lambda given=unclear: given)
 
 
-def named_by_chance() -> None:
-    """A global that no compiled code reads."""
+def test_a_field_named_like_a_global_does_not_read_it() -> None:
+    """``tracker.tracker`` is no use of the function ``tracker``: what D-tracking runs in is kept."""
+    assert digest(lambda value: value.unclear)
+    with pytest.raises(Unclear):
+        digest(lambda value: value.unclear + unclear[0])
+    for chosen in follow.dispatch(Explored), follow.dispatch(CTracking):
+        assert digest(chosen)
 
 
-def _reads_an_attribute(value: Any) -> Any:
-    return value.named_by_chance
-
-
-def test_an_attribute_may_have_the_name_of_a_global() -> None:
-    """So does a tracker's tracker: its kernels were compiled in every process."""
-    assert digest(_reads_an_attribute)
-    kinds = (sw.CTracking, sw.DTracking, sw.Explored)
-    for each in (follow.dispatch(kind) for kind in kinds):
-        assert digest(each)
+unclear = [1, 2]
