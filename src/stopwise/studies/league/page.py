@@ -96,7 +96,7 @@ def _instance(standings: Standings, instance: LeagueInstance) -> str:
     more = f" and {len(instance.means) - 12} more" if len(instance.means) > 12 else ""
     caption = (
         f"Mean samples against delta, with two standard errors ({standings.columns[0]}). Dotted: "
-        "no delta-correct method needs fewer."
+        "every delta-correct method needs more, proven at each delta."
     )
     return f"""<h3 id="{escape(instance.name)}">{escape(instance.name)}</h3>
 <p class="note">{escape(repr(instance.problem)[:120])}, {escape(repr(instance.family))},

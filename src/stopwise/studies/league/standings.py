@@ -11,8 +11,7 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import plain, text_table
-from stopwise.families.bernoulli import binary_divergence
-from stopwise.oracles.quantities import oracle
+from stopwise.oracles.quantities import lower_bound, oracle
 from stopwise.studies.league.entries import Entry, LeagueInstance
 from stopwise.studies.results import Results, Row
 
@@ -183,8 +182,8 @@ def standings(
         for name, each in unique.items()
     }
     bounds = {
-        (name, delta): time * binary_divergence(delta, 1.0 - delta)
-        for name, time in times.items()
+        (name, delta): lower_bound(each.problem, each.means, family=each.family, delta=delta)
+        for name, each in unique.items()
         for delta in deltas
     }
     return Standings(tuple(lines), deltas, times, bounds)
