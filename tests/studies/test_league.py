@@ -115,7 +115,7 @@ def test_a_strategy_from_a_file_joins(tmp_path: Path) -> None:
     [
         ("--instances", "gk9", "names of the league's instances: gk1"),
         ("--strategies", "nowhere.py", "a Python file that exists"),
-        ("--strategies", "sticki", "one of fixed-weights"),
+        ("--strategies", "sticki", "allowed: one of"),
         ("--rules", "guess", "one of"),
         ("--deltas", "0.1,2", "strictly between 0 and 1"),
         ("--repetitions", "1", "at least 2"),
