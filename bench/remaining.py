@@ -18,6 +18,7 @@ import numpy as np
 import stopwise as sw
 from stopwise.campaign.remaining import Outlook, remaining
 from stopwise.core.data import Data
+from stopwise.core.verbs import registered
 from stopwise.families.verbs import note, record, seen
 
 RUNS = 400
@@ -91,8 +92,9 @@ def look(setting: Setting, run: Any, time: int) -> Look:
     counts = np.bincount(arms, minlength=setting.problem.arms).astype(float)
     sums = np.bincount(arms, samples, minlength=setting.problem.arms)
     kept = record(setting.family, setting.problem.arms)
-    for arm, sample in zip(arms.tolist(), samples.tolist(), strict=True):
-        note(setting.family, kept, arm, sample)
+    if registered(note, type(setting.family)):
+        for arm, sample in zip(arms.tolist(), samples.tolist(), strict=True):
+            note(setting.family, kept, arm, sample)
     outlook = Outlook(
         *(setting.problem, seen(setting.family, kept), Data(counts, sums / counts)),
         run.trace.leading[time - 1],

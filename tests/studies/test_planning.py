@@ -260,14 +260,14 @@ def test_undecided_runs_are_said_to_be_more() -> None:
 
 
 def test_repetitions_left_open() -> None:
-    """Easy questions get 400 runs, hard ones 20; ranges divide them among the draws."""
+    """Easy questions get 400 runs, hard ones 100; ranges divide them among the draws."""
     assert (
         plan(PAIR, [0.95, 0.05], family=sw.Bernoulli(), strategies=FAIR).repetitions
         == planning.MOST
     )
     for guesses, draws, expected in (
         ([0.5, 0.499], 1, planning.FEWEST),
-        ([(0.5, 0.5001), 0.499], 40, 2),
+        ([(0.5, 0.5001), 0.499], 40, 3),
         ([(0.9, 0.95), 0.05], 20, 20),
     ):
         checked, _ = checked_guesses(guesses, None, 2, sw.Bernoulli())

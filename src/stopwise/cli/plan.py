@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KINDS = (".png", ".pdf", ".svg")
 EPILOG = (
     "Example: two web pages that convert at 5 and 6 %, and a third of which little is known. "
-    "stopwise plan best-arm --means 0.05,0.06,0.02..0.05 --family bernoulli --picture plan.png"
+    "stopwise plan best-arm --means 5%,6%,2%..5% --family bernoulli --picture plan.png"
     "\n\n"
     f"{SPELLED}"
 )
@@ -35,7 +35,7 @@ def plan(
     *,
     means: Annotated[
         str | None,
-        typer.Option(help="Your guess of each arm's mean: a number, or a range 0.40..0.48"),
+        typer.Option(help="Your guess of each arm's mean: a number, 2.4%, or a range 0.40..0.48"),
     ] = None,
     pilot: Annotated[
         Path | None,
@@ -52,7 +52,9 @@ def plan(
     family: Annotated[
         str, typer.Option(help="gaussian, gaussian:variance=0.25, bernoulli, poisson, ...")
     ],
-    delta: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
+    delta: Annotated[
+        str, typer.Option(help="How often the answer may be wrong: 0.05, or 5%.")
+    ] = "0.05",
     strategies: Annotated[
         str | None,
         typer.Option(
@@ -83,6 +85,10 @@ def plan(
     workers: Annotated[
         int | None, typer.Option(help="Threads; by default one for each processor.")
     ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(help="Also say which difference can be told with so many samples."),
+    ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the forecast into this file (png, pdf, svg).")
     ] = None,
@@ -110,23 +116,28 @@ def plan(
         max_rounds=max_rounds,
         workers=workers,
     )
+    told = None if samples is None else found.detectable(samples)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=2))
+        more = {} if told is None else {"detectable": told.to_dict()}
+        typer.echo(json.dumps({**found.to_dict(), **more}, indent=2))
     else:
-        _print(found)
+        _print(found, str(told or ""))
     if picture is not None:
         _save(found, picture)
 
 
 def read_guesses(text: str) -> list[Guess]:
     """Numbers and ranges low..high, between commas."""
+    from stopwise.core.checks import from_text
+
     found: list[Guess] = []
     for part in text.split(","):
         low, dots, high = part.partition("..")
         try:
-            found.append((float(low), float(high)) if dots else float(low))
-        except ValueError:
-            allowed = "numbers or ranges low..high between commas, such as 0.5,0.45,0.40..0.48"
+            first = from_text(low)
+            found.append((first, from_text(high)) if dots else first)
+        except (ValueError, ArithmeticError):
+            allowed = "numbers or ranges low..high between commas, such as 0.5,45%,0.40..0.48"
             raise BadArgument("means", text, allowed) from None
     return found
 
@@ -183,7 +194,7 @@ def _save(found: Forecast, path: Path) -> None:
         raise BadArgument("picture", str(path), allowed) from None
 
 
-def _print(found: Forecast) -> None:
+def _print(found: Forecast, last: str) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -208,7 +219,7 @@ def _print(found: Forecast) -> None:
         for first, *others in rows:
             table.add_row(_broken(first, room), *others)
         console.print(table, crop=False)
-    for note in found.notes():
+    for note in filter(None, [*found.notes(), last]):
         console.print(note)
 
 

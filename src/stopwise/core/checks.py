@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,21 @@ def finite(name: str, given: Any) -> float:
     if not math.isfinite(number):
         raise BadArgument(name, given, "a finite number")
     return number
+
+
+def from_text(text: str) -> float:
+    """A number as people write it: 0.03, or 3%."""
+    share = text.strip().removesuffix("%")
+    return float(Decimal(share) / 100) if share != text.strip() else float(text)
+
+
+def number(name: str, given: Any) -> float:
+    """A finite number, also as text, such as "2.4%"."""
+    try:
+        return finite(name, from_text(given) if isinstance(given, str) else given)
+    except (ValueError, ArithmeticError):
+        allowed = 'a finite number, or a percentage such as "2.4%"'
+        raise BadArgument(name, given, allowed) from None
 
 
 def positive(name: str, given: Any) -> float:

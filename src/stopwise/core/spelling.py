@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from stopwise.core import registry
+from stopwise.core import checks, registry
 from stopwise.core.errors import BadArgument
 
 Table = Mapping[str, Any]
@@ -70,8 +70,8 @@ def split(name: str, text: str) -> dict[str, Any]:
 def numbers(name: str, text: str) -> list[float]:
     """Numbers between commas."""
     try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
+        return [checks.from_text(part) for part in text.split(",")]
+    except (ValueError, ArithmeticError):
         raise BadArgument(name, text, "numbers between commas, such as 0.5,0.45,0.4") from None
 
 
@@ -141,8 +141,8 @@ def _parsed(name: str, text: str) -> Any:
     except json.JSONDecodeError:
         pass
     try:
-        return float(text)
-    except ValueError:
+        return checks.from_text(text)
+    except (ValueError, ArithmeticError):
         if re.fullmatch(r"[A-Za-z][\w-]*", text):
             return text
         raise BadArgument(name, text, "a number, a word or a list in brackets") from None

@@ -9,18 +9,23 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.arrays import Floats
+from stopwise.core.errors import BadArgument
 from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
-from stopwise.engine.design import default_stopping
+from stopwise.engine.design import Setting, default_stopping
 from stopwise.engine.truth import known_family
 from stopwise.families.laws import in_words
 from stopwise.families.verbs import bound_remark
 from stopwise.oracles.values import Oracle
 from stopwise.stopping.verbs import misplaced
 from stopwise.studies.amounts import TARGET, Guess, amount, spelled
+from stopwise.studies.classical import LACKS, fixed_sample
+from stopwise.studies.detectable import Detectable, Experiment, detectable
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
+BEYOND = 5  # runs beyond a quantile without which it is not shown
 SHOWN = 30  # arms in tables
+NOT_KNOWN = "-"
 
 Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
 
@@ -79,6 +84,10 @@ class StrategyForecast:
         """Whether the quantile lies among the undecided runs, so that it is only a lower bound."""
         return q * (self.runs - 1) > self.runs - self.undecided - 1
 
+    def known(self, q: float) -> bool:
+        """Whether there are enough runs for this quantile."""
+        return self.runs * min(q, 1.0 - q) >= BEYOND - 1e-9
+
     @property
     def least(self) -> str:
         """What to write before a mean that undecided runs make too low."""
@@ -88,7 +97,7 @@ class StrategyForecast:
         """A quantile of the samples in words: "66,300" or "more than 1,000,000"."""
         if self.censored(q):
             return f"more than {self.times[-1]:,.0f}"
-        return amount(self.samples.quantiles[q])
+        return amount(self.samples.quantiles[q]) if self.known(q) else NOT_KNOWN
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
@@ -132,6 +141,27 @@ class Forecast:
         return float(np.mean([each.lower_bound for each in self.instances]))
 
     @property
+    def classical(self) -> float:
+        """Samples of a classical test that is planned for these means (the mean over the instances)."""
+        return float(np.mean([fixed_sample(each.oracle, self.delta) for each in self.instances]))
+
+    @property
+    def best(self) -> StrategyForecast:
+        """The strategy, of those that people can run, with the fewest samples that people plan with."""
+        order = sorted(self.strategies.values(), key=lambda each: each.samples.quantiles[TARGET])
+        return next((each for each in order if not each.strategy.needs_truth), order[0])
+
+    def detectable(self, samples: int) -> Detectable:
+        """The least difference that so many samples tell, with probability 80 %."""
+        if len(self.instances) > 1:
+            allowed = "a number for each arm, not ranges, where differences are asked for"
+            raise BadArgument("means", self.guesses, allowed)
+        (instance,), best = self.instances, self.best
+        asked = Setting(self.problem, self.family, best.strategy, self.stopping)
+        own = Experiment(asked, instance.oracle, instance.laws, self.delta, self.seed)
+        return detectable(own, best.name, samples, best.samples.quantiles[TARGET])
+
+    @property
     def characteristic_time(self) -> float:
         """T* (the mean over the instances)."""
         return float(np.mean([each.oracle.time for each in self.instances]))
@@ -159,6 +189,19 @@ class Forecast:
     def _scale(self) -> str:
         return amount(-self.characteristic_time * math.log(self.delta))
 
+    @property
+    def classical_note(self) -> str:
+        """The classical test beside it, and what that lacks."""
+        price = (
+            ""
+            if self.costs is None
+            else f", which cost {amount(self.classical * self.costs.mean())}"
+        )
+        return (
+            f"A classical test with equal shares (one-sided, power {TARGET:.0%}, Bonferroni), planned "
+            f"for exactly these means, takes {amount(self.classical)} samples{price}: {LACKS}."
+        )
+
     def facts(self) -> list[tuple[str, str]]:
         """Names and values: the question and the lower bound."""
         bounds = [each.lower_bound for each in self.instances]
@@ -176,12 +219,16 @@ class Forecast:
             ("oracle answer", " or ".join(answers[:6]) + (" or ..." if len(answers) > 6 else "")),
             ("T*", amount(self.characteristic_time) + (" on average" if several else "")),
             ("lower bound", f"{amount(self.lower_bound)} samples{span}"),
+            (
+                "classical test",
+                f"{amount(self.classical)} samples{' on average' if several else ''}",
+            ),
             ("simulated runs", f"{plan}, seed {self.seed}"),
         ]
 
     def notes(self) -> list[str]:
         """What the numbers say and what they rest on, in sentences."""
-        found = [_headline(self), f"Lower bound: {self.bound_note}."]
+        found = [_headline(self), self.classical_note, f"Lower bound: {self.bound_note}."]
         if self.proven:
             found.append(
                 f"{type(self.stopping).__name__} is {self.guarantee}: a wrong answer has probability "
@@ -207,6 +254,9 @@ class Forecast:
                 "means and high quantiles are too low. Near-ties take any number of samples (ranges "
                 "that overlap hold some); an epsilon > 0 ends them."
             )
+        if not all(each.known(q) for each in self.strategies.values() for q in QUANTILES):
+            runs = round(BEYOND / (1.0 - QUANTILES[-1]))
+            found.append(f"'-': too few runs for this quantile; {runs} of a strategy show all.")
         if not self.complete:
             found.append("Interrupted: only the runs that had finished are counted.")
         return found
@@ -252,7 +302,10 @@ class Forecast:
         rows = [
             [
                 *(each.name, each.least + amount(each.cost.mean), amount(each.cost.standard_error)),
-                *(amount(each.cost.quantiles[q]) for q in QUANTILES),
+                *(
+                    amount(each.cost.quantiles[q]) if each.known(q) else NOT_KNOWN
+                    for q in QUANTILES
+                ),
             ]
             for each in self.strategies.values()
             if each.cost is not None
@@ -299,6 +352,7 @@ class Forecast:
             "characteristic_time": self.characteristic_time,
             "lower_bound": self.lower_bound,
             "bound": self.bound_note,
+            "classical": self.classical,
             "oracle_weights": self.oracle_weights.tolist(),
             "instances": [
                 {
@@ -339,10 +393,9 @@ class Forecast:
 
 def _headline(forecast: Forecast) -> str:
     """With probability 80 % ... needs at most N samples: the best strategy that people can run."""
-    order = sorted(forecast.strategies.values(), key=lambda each: each.samples.quantiles[TARGET])
-    best = next((each for each in order if not each.strategy.needs_truth), order[0])
+    best = forecast.best
     need = best.at_most(TARGET)
-    if not best.censored(TARGET):
+    if best.known(TARGET) and not best.censored(TARGET):
         error = best.samples.quantile_errors[TARGET]
         need = f"at most {need}" + (f" +- {amount(error)}" if math.isfinite(error) else "")
     text = f"With probability {TARGET:.0%}, {best.name} needs {need} samples"

@@ -41,11 +41,11 @@ def _guesses(means: Any, arms: int, family: Any) -> tuple[Guess, ...]:
     found: list[Guess] = []
     for arm, each in enumerate(means):
         if np.ndim(each) == 0:
-            found.append(checks.finite(f"means[{arm}]", each))
+            found.append(checks.number(f"means[{arm}]", each))
             continue
         if np.shape(each) != (2,):
             raise BadArgument(f"means[{arm}]", each, "a number, or a pair (low, high)")
-        low, high = (checks.finite(f"means[{arm}]", end) for end in each)
+        low, high = (checks.number(f"means[{arm}]", end) for end in each)
         if not low < high:
             raise BadArgument(f"means[{arm}]", each, "a pair (low, high) with low < high")
         found.append((low, high))

@@ -27,13 +27,21 @@ from stopwise.problems.rounds import rebuild
 from stopwise.problems.verbs import tie
 from stopwise.stopping.verbs import update, weigh
 from stopwise.studies.amounts import Guess
-from stopwise.studies.forecast import QUANTILES, Forecast, Instance, Spread, StrategyForecast
+from stopwise.studies.forecast import (
+    BEYOND,
+    QUANTILES,
+    Forecast,
+    Instance,
+    Spread,
+    StrategyForecast,
+)
 from stopwise.studies.guesses import read_guesses, read_prices
 from stopwise.studies.results import Results, binomial_interval
 from stopwise.studies.simulation import DELTA, MAX_ROUNDS, reporter, simulate
 
 BUDGET = 8_000_000  # rounds in all, when ``repetitions`` is left open: a few seconds
-FEWEST, MOST = 20, 400  # runs of each strategy, when it is left open
+# runs of each strategy, when that is left open: enough for the quantiles that are shown
+FEWEST, MOST = round(BEYOND / (1.0 - QUANTILES[-1])), 400
 MAX_ROUNDS_OF_DRAWS = 1_000_000  # ranges may hold near-ties, which take for ever
 RESAMPLES = 200  # of the bootstrap behind the standard errors of quantiles
 Strategies = Mapping[str, Strategy] | Sequence[Strategy]
@@ -50,7 +58,7 @@ def plan(
     deviations: float | ArrayLike | None = None,
     strategies: Strategies | None = None,
     stopping: StoppingRule | None = None,
-    delta: float = DELTA,
+    delta: float | str = DELTA,
     costs: float | ArrayLike | None = None,
     repetitions: int | None = None,
     draws: int = 20,
@@ -61,15 +69,16 @@ def plan(
 ) -> Forecast:
     """How many samples an experiment will take, if the means are what you guess.
 
-    Each of the ``means`` is a number or a pair (low, high). With pairs, ``draws`` instances are drawn
-    uniformly and independently from the ranges, and runs are simulated at each. In place of means:
-    laws or pilot data (as a dict or a table), and ``deviations``, as in ``simulate``. ``strategies`` is
-    a list or a dictionary by name; by default Sticky Track-and-Stop, Track-and-Stop and Uniform.
-    ``stopping`` is by default the rule that suits the family. ``costs`` is what a sample of each arm
-    costs (one number for all, or one each). ``repetitions``, for each instance and strategy, is by
-    default between 20 and 400 runs of each strategy, as many as take a few seconds. ``max_rounds`` ends
-    a run undecided; by default 10 million, 1 million with ranges. ``workers`` and ``progress`` are
-    those of ``simulate``. Means at which no test can end are refused.
+    Each of the ``means`` is a number, a percentage as text ("2.4%"; so may be ``delta``), or a pair
+    (low, high) of them. With pairs, ``draws`` instances are drawn uniformly and independently from the
+    ranges, and runs are simulated at each. In place of means: laws or pilot data (as a dict or a table),
+    and ``deviations``, as in ``simulate``. ``strategies`` is a list or a dictionary by name; by default
+    Sticky Track-and-Stop, Track-and-Stop and Uniform. ``stopping`` is by default the rule that suits the
+    family. ``costs`` is what a sample of each arm costs, in money or time (one number for all, or one
+    each). ``repetitions``, for each instance and strategy, is by default between 100 and 400 runs of
+    each strategy: as many as take a few seconds, and enough for the quantiles that are shown.
+    ``max_rounds`` ends a run undecided; by default 10 million, 1 million with ranges. ``workers`` and
+    ``progress`` are those of ``simulate``. Means at which no test can end are refused.
     """
     setting = what_suits(problem, family, stopping=stopping)
     guesses, truth = read_guesses(means, deviations, problem.arms, family)
@@ -121,7 +130,7 @@ def plan(
 
 
 def _error_rate(delta: Any) -> float:
-    (level,) = check_deltas(checks.finite("delta", delta))
+    (level,) = check_deltas(checks.number("delta", delta))
     if level >= 0.5:
         raise BadArgument("delta", delta, "a probability strictly between 0 and 0.5")
     return level

@@ -46,6 +46,7 @@ class PreviewOut(BaseModel):
     high: float  # 5 % need more
     undecided: int
     cost: float | None
+    classical: float  # samples of a classical test for these means, looked at once
 
 
 class Ask(Form):

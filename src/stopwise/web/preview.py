@@ -75,6 +75,7 @@ def forecast(spec: dict[str, Any], means: list[float]) -> dict[str, Any]:
         "high": high,
         "undecided": own.undecided,
         "cost": None if own.cost is None else own.cost.mean,
+        "classical": found.classical,
     }
 
 

@@ -46,7 +46,8 @@ function complain(input, error, described, text) {
 const words = (text) => (text.trim() === "" ? undefined : text.trim());
 export const number = (text) => {
   const given = words(text);
-  return given === undefined || Number.isNaN(Number(given)) ? given : Number(given);
+  const value = given?.endsWith("%") ? Number(`${Number(given.slice(0, -1))}e-2`) : Number(given);
+  return given === undefined || Number.isNaN(value) ? given : value;
 };
 const json = (text) => {
   const given = words(text);

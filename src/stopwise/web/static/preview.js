@@ -77,7 +77,7 @@ function guesses(text) {
     .filter((each) => Number.isFinite(each));
 }
 
-function inWords({ mean, low, high, undecided, cost }) {
+function inWords({ mean, low, high, undecided, cost, classical }) {
   const round = (value) => {
     const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
     return count(Math.round(value / power) * power);
@@ -85,5 +85,6 @@ function inWords({ mean, low, high, undecided, cost }) {
   if (undecided) return `Many campaigns would not end within ${round(high)} samples.`;
   const price = cost === null ? "" : ` They cost about ${brief(cost)}.`;
   const range = `nine of ten need between ${round(low)} and ${round(high)}`;
-  return `About ${round(mean)} samples on average; ${range}.${price}`;
+  const once = ` A classical test for these means takes ${round(classical)}, may be looked at only once, and fails if they are closer.`;
+  return `About ${round(mean)} samples on average; ${range}.${price}${once}`;
 }
