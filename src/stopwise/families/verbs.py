@@ -348,6 +348,8 @@ def inverse(family: Any, mu: float, level: float, side: float) -> float:
         slope = divergence_slope(family, mu, x)
         steep = slope != 0.0 and math.isfinite(slope)
         y = x - excess / slope if steep and math.isfinite(excess) else far
+        if y == x:  # an end of the bracket by now, and the root but for rounding
+            return x
         if not min(near, far) < y < max(near, far):
             y = 0.5 * (near + far) if math.isfinite(far) else mu + 2.0 * (x - mu)
         if abs(y - x) <= 1e-16 * abs(y) or not math.isfinite(y):

@@ -238,9 +238,9 @@ def _best_evidence(
 
 
 @rounds.front_runner.register(Lowest)
-def _front_runner(problem: Lowest, family: Any, data: Data, sketch: Image, code: Code) -> None:
+def _front_runner(problem: Lowest, family: Any, data: Data, sketch: Image, code: Code) -> bool:
     image = Data(data.counts, sketch.means)
-    rounds.front_runner(problem.problem, mirrored(family), image, sketch.sketch, code)
+    return rounds.front_runner(problem.problem, mirrored(family), image, sketch.sketch, code)
 
 
 @rounds.answer_at.register(Lowest)
@@ -260,10 +260,11 @@ def _refute(
     penalty: float,
     found: rounds.Refutation,
 ) -> float:
-    image = Data(data.counts, sketch.means)
+    _mirror(data.means)
     cost = rounds.refute(
-        problem.problem, mirrored(family), image, sketch.sketch, code, penalty, found
+        problem.problem, mirrored(family), data, sketch.sketch, code, penalty, found
     )
+    _mirror(data.means)
     _mirror(found.model)
     return cost
 

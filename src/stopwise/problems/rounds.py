@@ -119,9 +119,12 @@ def best_evidence(
 
 
 @verb(on=2)
-def front_runner(problem: Any, family: Any, data: Data, sketch: Any, code: Code) -> None:
-    """The answer that looks best at the estimated means: by default the one with the most evidence."""
-    best_evidence(problem, family, data, sketch, 0.0, code)
+def front_runner(problem: Any, family: Any, data: Data, sketch: Any, code: Code) -> bool:
+    """The answer that looks best at the estimated means: by default the one with the most evidence.
+
+    Returned is whether there is any: at a tie no answer has, and this one may even be wrong.
+    """
+    return best_evidence(problem, family, data, sketch, 0.0, code) > 0.0
 
 
 @verb(on=2)
@@ -144,11 +147,12 @@ class Refutation(NamedTuple):
     model: Floats
     arms: Floats
     trial: Floats  # scratch
+    memo: Floats  # the problem's own: 4 numbers for each arm, zeros at first
 
 
 def refutation(arms: int) -> Refutation:
     """Empty room for so many arms."""
-    return Refutation(np.zeros(arms), np.zeros(arms), np.zeros(arms))
+    return Refutation(np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros((4, arms)))
 
 
 @verb(on=2, allocates=True)
@@ -163,8 +167,8 @@ def refute(
 ) -> float:
     """The cheapest cell of an answer's alternative, and its cost; of equals the first.
 
-    The counts may be weights; the means are the estimate. With a ``penalty`` a cell costs so many times
-    log N more, N the samples of the least sampled arm that has to move.
+    The counts may be weights, and the means need not be the estimate. With a ``penalty`` a cell costs so
+    many times log N more, N the samples of the least sampled arm that has to move.
     """
     best, least, place = math.inf, math.inf, 0
     assign(found.model, data.means)

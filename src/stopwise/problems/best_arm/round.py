@@ -130,11 +130,14 @@ def _arm_evidence(
 
 
 @rounds.front_runner.register(BestArm)
-def _front_runner(problem: BestArm, family: Any, data: Data, sketch: Start, code: Code) -> None:
+def _front_runner(problem: BestArm, family: Any, data: Data, sketch: Start, code: Code) -> bool:
     code[0] = place_of_largest(data.means)
+    return True  # the best arms are all correct
 
 
-rounds.answer_at.register(BestArm)(_front_runner)
+@rounds.answer_at.register(BestArm)
+def _answer_at(problem: BestArm, family: Any, data: Data, sketch: Start, code: Code) -> None:
+    code[0] = place_of_largest(data.means)
 
 
 @rounds.refute.register(BestArm)
@@ -148,11 +151,12 @@ def _refute(
     found: Refutation,
 ) -> float:
     """The penalty is for the rival's samples alone; of rivals at the same price, the best one."""
+    _recall(data, code[0], found.memo)
     arm, best, other = code[0], math.inf, 1 if code[0] == 0 else 0
     for k in range(data.means.size):
         if k == arm:
             continue
-        price = pair_cost(family, data, arm, k, problem.epsilon)
+        price = _remembered_cost(problem, family, data, arm, k, found.memo)
         if penalty > 0.0:
             price += penalty * math.log(data.counts[k])
         if price < best or (price == best and data.means[k] > data.means[other]):
@@ -160,3 +164,30 @@ def _refute(
     fill(found.arms, 0.0)
     found.arms[arm] = found.arms[other] = 1.0
     return project_gap(family, data, arm, other, problem.epsilon, found.model)
+
+
+# rows of the memo: what each pair with the leader costs, and at which count and mean of the rival; in
+# the leader's own column its own. The leader's number plus 1 stands in the last row, column 0
+COST, COUNT, MEAN, LEADER = range(4)
+
+
+@jitable
+def _recall(data: Data, arm: int, memo: Floats) -> None:
+    """Forget all costs if the leader is another one, or has another sample."""
+    same = memo[LEADER, 0] == arm + 1
+    if not (same and memo[COUNT, arm] == data.counts[arm] and memo[MEAN, arm] == data.means[arm]):
+        fill(memo[COUNT], 0.0)
+        memo[LEADER, 0] = arm + 1
+        memo[COUNT, arm], memo[MEAN, arm] = data.counts[arm], data.means[arm]
+
+
+@jitable(inline=True)
+def _remembered_cost(
+    problem: BestArm, family: Any, data: Data, arm: int, other: int, memo: Floats
+) -> float:
+    """``pair_cost``, computed anew where the rival's data have changed: it takes most of a round."""
+    count, mean = data.counts[other], data.means[other]
+    if not arms_alike(family) or memo[COUNT, other] != count or memo[MEAN, other] != mean:
+        memo[COST, other] = pair_cost(family, data, arm, other, problem.epsilon)
+        memo[COUNT, other], memo[MEAN, other] = count, mean
+    return memo[COST, other]

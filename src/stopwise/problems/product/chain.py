@@ -176,21 +176,23 @@ def _weigh_link(link: Link, enough: float, start: int, code: Code) -> float:
 
 
 @rounds.front_runner.register(Product)
-def _front_runner(problem: Product, family: Any, data: Data, sketch: Any, code: Code) -> None:
-    lead_links(sketch, 0, code)
+def _front_runner(problem: Product, family: Any, data: Data, sketch: Any, code: Code) -> bool:
+    return lead_links(sketch, 0, code)
 
 
 @verb
-def lead_links(link: Any, start: int, code: Code) -> None:
-    """Each part's own front runner."""
+def lead_links(link: Any, start: int, code: Code) -> bool:
+    """Each part's own front runner, and whether all have evidence."""
+    return True
 
 
 @lead_links.register(Link)
-def _lead_link(link: Link, start: int, code: Code) -> None:
+def _lead_link(link: Link, start: int, code: Code) -> bool:
     own = link.search.code
-    rounds.front_runner(link.part, link.family, link.data, link.sketch, own)
+    clear = rounds.front_runner(link.part, link.family, link.data, link.sketch, own)
     assign(code[start : start + own.size], own)
-    lead_links(link.tail, start + own.size, code)
+    rest = lead_links(link.tail, start + own.size, code)
+    return clear and rest
 
 
 @rounds.answer_at.register(Product)

@@ -99,8 +99,9 @@ def _challenge_by_improvement(
         if k != arm:
             # a lower mean beats a higher one where the higher one falls below it
             loser, winner = (arm, k) if side > 0.0 else (k, arm)
-            z = -math.sqrt(2.0 * pair_cost(family, data, loser, winner, 0.0))
-            value = log_improvement(z, math.hypot(spreads[0, arm], spreads[0, k]))
+            cost = pair_cost(family, data, loser, winner, 0.0)
+            spread = math.sqrt(spreads[0, arm] ** 2 + spreads[0, k] ** 2)
+            value = log_improvement(cost, spread, best)
             if value > best:
                 best, other = value, k
     face(problem, family, data, state, other)

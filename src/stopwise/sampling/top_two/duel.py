@@ -19,7 +19,8 @@ from stopwise.problems.rounds import Refutation, refutation
 class Duel(NamedTuple):
     """What is kept between rounds, and room for one round."""
 
-    draw: Floats  # a model drawn from the posterior, or each arm's index
+    draw: Floats  # a model drawn from the posterior; then the arms' parts of the next sample
+    means: Floats  # where the leader is refuted: the estimate, or the draw
     found: Refutation  # how the leader is refuted
     led: Floats  # how often each arm led
     own: Floats  # and how often it was sampled then
@@ -28,8 +29,8 @@ class Duel(NamedTuple):
 
 def new_duel(arms: int) -> Duel:
     """Before the first sample."""
-    draw, led, own = np.zeros((3, arms))
-    return Duel(draw, refutation(arms), led, own, np.zeros((3, arms)))
+    draw, means, led, own = np.zeros((4, arms))
+    return Duel(draw, means, refutation(arms), led, own, np.zeros((3, arms)))
 
 
 @verb
@@ -47,7 +48,7 @@ def steady(leader: Any) -> bool:
 @jitable(inline=True)
 def with_those_in_flight(state: State) -> Data:
     """The data as if every sample in flight had come with its arm's mean."""
-    return Data(state.taken, state.data.means)
+    return Data(state.taken, state.pursuit.notes.means)
 
 
 @jitable
@@ -99,12 +100,20 @@ def update_spreads(family: Any, data: Data, side: float, spreads: Floats) -> Non
             spreads[1, k], spreads[2, k] = data.counts[k], data.means[k]
 
 
+FLAT = 0.5 * math.log(2.0 * math.pi)  # -log f(0)
+
+
 @jitable
-def log_improvement(z: float, spread: float) -> float:
-    """log of v f(z): far below 0 the improvement itself would be 0."""
-    if spread <= 0.0:
-        return -math.inf
+def log_improvement(cost: float, spread: float, enough: float) -> float:
+    """log of v f(z) for z = -sqrt(2 cost): far below 0 the improvement itself would be 0.
+
+    Below ``enough`` an upper bound will do: f(z) <= phi(z) where z is not above 0.
+    """
+    most = math.log(spread) - cost - FLAT if spread > 0.0 else -math.inf
+    if cost == 0.0 or most <= enough:
+        return most
+    z = -math.sqrt(2.0 * cost)
     made, slope = half_normal(z)  # z^2/2 + log 2 Phi(z), and z + phi(z)/Phi(z)
     if z < -50.0:  # phi/Phi = |z| + 1/|z| - 2/|z|^3 + ...
         slope = (1.0 - 2.0 / (z * z)) / -z
-    return math.log(spread) + made - 0.5 * z * z - math.log(2.0) + math.log(slope)
+    return math.log(spread) + made - cost - math.log(2.0) + math.log(slope)

@@ -6,12 +6,11 @@ import math
 from typing import Any, NamedTuple
 
 from stopwise.cells.bound import arm_cost
-from stopwise.core.arrays import Rng, place_of_largest
+from stopwise.core.arrays import Rng, assign
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingVerb
 from stopwise.core.values import Empty, Value
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import divergence, of_arm
 from stopwise.problems.rounds import answer_at, front_runner
 from stopwise.problems.verbs import contest
 from stopwise.sampling.top_two.duel import (
@@ -34,7 +33,7 @@ def lead(leader: Any, problem: Any, family: Any, state: State, rounds: int, rng:
 
 
 class EmpiricalBest(Empty, Value):
-    """EB: the answer that looks best at the estimate (Jourdan et al. 2022)."""
+    """EB: the answer that looks best at the estimate (Jourdan et al. 2022); at a tie a draw decides."""
 
     __slots__ = ()
 
@@ -43,11 +42,15 @@ class EmpiricalBest(Empty, Value):
 def _lead_by_evidence(
     leader: EmpiricalBest, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> None:
-    front_runner(problem, family, state.data, state.sketch, state.pursuit.code)
+    if not front_runner(problem, family, state.data, state.sketch, state.pursuit.code):
+        lead_by_draw(problem, family, state, rng)
 
 
 class ThompsonDraw(Empty, Value):
-    """TS: the answer that is correct at a model drawn from the posterior (Russo 2016)."""
+    """TS: the answer that is correct at a model drawn from the posterior (Russo 2016).
+
+    Where arms do not compete it is refuted at the draw, too: the arms that make it right there.
+    """
 
     __slots__ = ()
 
@@ -59,9 +62,18 @@ steady.register(ThompsonDraw)(lambda leader: False)
 def _lead_by_draw(
     leader: ThompsonDraw, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> None:
-    draw = state.pursuit.notes.draw
-    draw_model(family, state.data, draw, rng)
-    answer_at(problem, family, Data(state.data.counts, draw), state.sketch, state.pursuit.code)
+    lead_by_draw(problem, family, state, rng)
+
+
+@jitable
+def lead_by_draw(problem: Any, family: Any, state: State, rng: Rng) -> None:
+    """The answer that is correct at a model drawn from the posterior."""
+    notes = state.pursuit.notes
+    draw_model(family, state.data, notes.draw, rng)
+    drawn = Data(state.data.counts, notes.draw)
+    answer_at(problem, family, drawn, state.sketch, state.pursuit.code)
+    if contest(problem) == 0.0:  # it may be right for other arms than at the estimate
+        assign(notes.means, notes.draw)
 
 
 class _UpperBound(NamedTuple):
@@ -98,13 +110,12 @@ def _lead_by_bound(
     leader: UpperBound, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> None:
     side, data, level = contest(problem), with_those_in_flight(state), 0.5 * bonus(leader, rounds)
-    best = leading_arm(side, data.means)
+    best = state.pursuit.code[0]  # the last leader: most often it still is
     bound = confidence_bound(family, data, best, side, level)
     for k in range(data.means.size):
-        own, mean = of_arm(family, k), data.means[k]
-        # the arm's own bound is solved for only where it is beyond the best one so far
-        beyond = side * (mean - bound) > 0.0
-        if beyond or data.counts[k] * divergence(own, mean, bound) < level:
+        # an arm's own bound is solved for only where it is beyond the best one so far
+        beyond = side * (data.means[k] - bound) > 0.0
+        if k != best and (beyond or arm_cost(family, data, k, bound) < level):
             found = confidence_bound(family, data, k, side, level)
             if side * (found - bound) > 0.0:
                 best, bound = k, found
@@ -118,8 +129,10 @@ def _lead_by_improvement(
     side, notes = contest(problem), state.pursuit.notes
     data = with_those_in_flight(state)
     update_spreads(family, data, side, notes.spreads)
-    best = data.means[leading_arm(side, data.means)]
-    for k in range(notes.draw.size):
-        z = -math.sqrt(2.0 * arm_cost(family, data, k, best))
-        notes.draw[k] = log_improvement(z, notes.spreads[0, k])
-    state.pursuit.code[0] = place_of_largest(notes.draw)
+    arm = leading_arm(side, data.means)
+    best, most = data.means[arm], log_improvement(0.0, notes.spreads[0, arm], -math.inf)
+    for k in range(data.means.size):
+        value = log_improvement(arm_cost(family, data, k, best), notes.spreads[0, k], most)
+        if value > most:
+            arm, most = k, value
+    state.pursuit.code[0] = arm

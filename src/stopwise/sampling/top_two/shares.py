@@ -50,7 +50,7 @@ needs_contest.register(Tracked)(lambda share: True)
 @split.register(Fixed)
 def _split_fixed(share: Fixed, problem: Any, family: Any, state: State, rng: Rng) -> int:
     found, parts = state.pursuit.notes.found, state.pursuit.notes.draw
-    alike(found, state.data.means, parts)
+    alike(found, state.pursuit.notes.means, parts)
     if share.beta != 0.5:
         parts[state.pursuit.code[0]] = share.beta / (1.0 - share.beta)
     return drawn(parts, rng)
@@ -61,7 +61,7 @@ def _split_by_information(
     share: Information, problem: Any, family: Any, state: State, rng: Rng
 ) -> int:
     found, parts, whole = state.pursuit.notes.found, state.pursuit.notes.draw, 0.0
-    means = state.data.means
+    means = state.pursuit.notes.means
     for k in range(parts.size):
         parts[k] = 0.0
         if found.model[k] != means[k]:

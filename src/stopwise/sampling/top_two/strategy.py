@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from stopwise.core.arrays import Rng
+from stopwise.core.arrays import Rng, assign
 from stopwise.core.checks import finite, not_negative, positive
 from stopwise.core.data import State
 from stopwise.core.errors import BadArgument
@@ -259,6 +259,7 @@ def _pick(
     strategy: Duellists, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> int:
     asked = strategy.problem
+    assign(state.pursuit.notes.means, state.data.means)
     lead(strategy.leader, asked, family, state, rounds, rng)
     challenge(strategy.challenger, asked, family, state, rng)
     return split(strategy.share, asked, family, state, rng)
