@@ -258,6 +258,25 @@ WITH_ARMS = [
 SETS: list[Row] = [
     *(
         (
+            lambda bad=bad: sw.oracle(two, [0.1, 0.2], family=coin, costs=bad),
+            BadArgument,
+            [words],
+        )
+        for bad, words in (
+            (0.0, "costs: got 0.0; allowed: a number above 0"),
+            ([1.0, -1.0], "costs[1]: got -1.0; allowed: a cost above 0"),
+            ([1.0], "costs: got [1.0]; allowed: 2 numbers, one for each arm"),
+        )
+    ),
+    (
+        lambda: sw.simulate(
+            two, [0.1, 0.2], family=sw.Gaussian(None), deviations=1.0, costs=[1, 2], repetitions=1
+        ),
+        NotDefined,
+        ["costs with unknown variances", "Give the variances"],
+    ),
+    *(
+        (
             lambda bad=bad: sw.lower_bound(two, [0.1, 0.2], family=coin, delta=bad),
             BadArgument,
             [f"delta: got {bad!r}", allowed],

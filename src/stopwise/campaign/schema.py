@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stopwise.campaign.order import ORDERS
-from stopwise.campaign.spec import KEYS, LONGEST_LABEL, MOST_ARMS
+from stopwise.campaign.spec import GOALS, KEYS, LONGEST_LABEL, MOST_ARMS
 from stopwise.core import registry, spelling
 from stopwise.core.options import BY_TYPE, POSITIVE, Option
 
@@ -25,9 +25,10 @@ WORDS = {
     "stopping": "When the evidence is enough; what suits the family unless given.",
     "strategy": "Which arm comes next; what suits the question unless given.",
     "budget": "At most so many samples.",
-    "costs": "What a sample of each arm costs, for the accounts.",
+    "costs": "What a sample of each arm costs.",
     "order": "Samples count in the order in which they were asked, or as they are told.",
     "room": "So many arms at most, with those that are added later; costs a little.",
+    "minimise": "What is saved: samples, or what they cost; the cost, if costs are given.",
     "minimum": "No decision before every arm has so many samples.",
 }
 
@@ -51,6 +52,7 @@ def schema() -> dict[str, Any]:
         "order": {"enum": list(ORDERS)},
         "minimum": {"type": "integer", "minimum": 0},
         "room": {"type": ["integer", "null"], "minimum": 1},
+        "minimise": {"enum": list(GOALS)},
     }
     group = {"arms": _list({"type": "integer", "minimum": 0})}
     part = {"oneOf": [_table(name, each, group) for name, each in problems.items()]}

@@ -20,9 +20,10 @@ from stopwise.problems.verbs import grows, union_bound
 
 KEYS = (
     *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
-    *("order", "minimum", "room"),
+    *("order", "minimum", "room", "minimise"),
 )
 FORMER = {"threshold": "stopping"}  # what 0.2.0 called it: its campaigns keep their specs
+GOALS = ("samples", "cost")  # what to minimise: samples, where the spec does not say
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
 HORIZON = 2**40  # rounds for which Sticky's region is tabulated
@@ -84,7 +85,8 @@ def new(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
 def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     """The spec of a new campaign from a dict, or from a TOML or JSON file."""
     table = dict(given) if isinstance(given, Mapping) else _file(Path(given))
-    return make({"order": ORDERS[0], **table})._replace(given=table)
+    saved = {"minimise": GOALS[1]} if table.get("costs") is not None else {}
+    return make({"order": ORDERS[0], **saved, **table})._replace(given=table)
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -125,9 +127,10 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     chosen = _strategy(whole["strategy"])
     (delta,) = check_deltas(checks.finite("delta", table["delta"]))
     asked = Setting(problem, family, chosen, spelling.stopping(whole[rule], rule))
-    design = prepare(asked, None, (_spent(asked, delta, whole),), HORIZON)
     budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
+    saved = costs if _minimised(whole, costs) == "cost" else None
+    design = prepare(asked, None, (_spent(asked, delta, whole),), HORIZON, costs=saved)
     order = check_order(whole.get("order", "told"))
     minimum = _minimum(whole.get("minimum", 0))
     text = dump(whole)
@@ -143,7 +146,7 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
     kept = {
         key: value
         for key, value in stored.items()
-        if FORMER.get(key, key) in {"stopping", "strategy", "order"} - chosen
+        if FORMER.get(key, key) in {"stopping", "strategy", "order", "minimise"} - chosen
     }
     given = dict(made.given)
     if "order" not in stored and given.get("order") == "told":  # what no key means
@@ -180,6 +183,13 @@ def _spent(asked: Setting, delta: float, table: Mapping[str, Any]) -> float:
         raise BadArgument("room", room, f"nothing, for {asked.problem!r}", hint)
     more = spelling.problem(table["question"], room, "question")
     return float(delta * union_bound(asked.problem) / union_bound(more))
+
+
+def _minimised(table: Mapping[str, Any], costs: Any) -> str:
+    given = table.get("minimise", GOALS[0])
+    if given not in GOALS or (given == "cost" and costs is None):
+        raise BadArgument("minimise", given, '"samples", or "cost" if costs are given')
+    return str(given)
 
 
 def _minimum(given: Any) -> int:

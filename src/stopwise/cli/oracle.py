@@ -33,6 +33,9 @@ def oracle(
         str | None,
         typer.Option(help="Of gaussian:variance=unknown, each arm's standard deviation: 1,5"),
     ] = None,
+    costs: Annotated[
+        str | None, typer.Option(help="Of a sample of each arm, to be minimised: 1,1,2.5")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Print a problem's correct answers, lower bound and oracle weights at given means."""
@@ -41,7 +44,10 @@ def oracle(
 
     numbers = spelling.numbers("means", means)
     found = sw.oracle(
-        spelling.problem(problem, len(numbers)), numbers, family=_family(family, deviations)
+        spelling.problem(problem, len(numbers)),
+        numbers,
+        family=_family(family, deviations),
+        costs=None if costs is None else spelling.numbers("costs", costs),
     )
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))

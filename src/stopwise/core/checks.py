@@ -65,6 +65,19 @@ def probability(name: str, given: Any) -> float:
     return number
 
 
+def costs(given: Any, arms: int) -> Floats | None:
+    """What a sample of each arm costs: one number for all, or one each; None stays None."""
+    if given is None:
+        return None
+    if np.ndim(given) == 0:
+        return np.full(arms, positive("costs", given))
+    found = vector("costs", given, arms)
+    if np.any(found <= 0.0):
+        arm = int(np.argmax(found <= 0.0))
+        raise BadArgument(f"costs[{arm}]", float(found[arm]), "a cost above 0 for each sample")
+    return found
+
+
 def whole(name: str, given: Any, least: int) -> int:
     """A whole number that is at least ``least``."""
     good = isinstance(given, int | np.integer) and not isinstance(given, bool | np.bool_)

@@ -26,6 +26,7 @@ from stopwise.problems.verbs import (
     several_answers,
     shape,
 )
+from stopwise.sampling.thrift import thrifty
 from stopwise.sampling.verbs import Question, bind, check_strategy
 from stopwise.stopping.verbs import judges, level, misplaced, proven
 
@@ -127,6 +128,7 @@ def prepare(
     deltas: tuple[float, ...],
     max_rounds: int,
     deviations: Any = None,
+    costs: Any = None,
 ) -> Design:
     """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
     for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
@@ -161,8 +163,11 @@ def prepare(
         deltas[0] if looks else np.nan,
         region_level(stopping, problem.arms, family),
         most,
+        checks.costs(costs, problem.arms),
     )
     bound = bind(strategy, question)
+    if strategy.minds_costs:
+        bound = thrifty(bound, question)
     check_strategy(bound)
     return Design(
         problem,

@@ -15,6 +15,7 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.checks import LARGEST
+from stopwise.families.priced import in_money
 from stopwise.families.verbs import additive, divergence, interval, natural, of_arm, variance
 from stopwise.oracles.solve import Solution, find_witness, solution
 from stopwise.oracles.witness import payoff_table
@@ -26,8 +27,11 @@ MOST_ANSWERS = 1000  # that are solved for
 HORIZONS = 2000  # numbers of samples at which the chance of having stopped is bounded
 
 
-def proven_bound(problem: Any, family: Any, means: Floats, delta: float) -> float:
-    """E[tau] is at least this, for every delta-correct method."""
+def proven_bound(
+    problem: Any, family: Any, means: Floats, delta: float, costs: Floats | None = None
+) -> float:
+    """E[tau], or the expected cost, is at least this, for every delta-correct method."""
+    view, price = in_money(family, costs)
     if delta >= 0.5:
         return 0.0
     # so many answers may have probability delta each, and then nothing is proven
@@ -36,17 +40,17 @@ def proven_bound(problem: Any, family: Any, means: Floats, delta: float) -> floa
     if len(correct) == most:
         return 0.0
     codes = [verbs.encode(problem, answer) for answer in correct]
-    solved = [solution(problem, family, means, code) for code in codes]
+    solved = [solution(problem, view, means, code) for code in codes]
     if all(each.upper == 0.0 for each in solved):
         return math.inf
     found = by_shares(np.array([each.upper for each in solved]), delta)
     if len(correct) > 1 and additive(family):
         early = [
-            early_answer(problem, family, means, code, each)
+            early_answer(problem, view, means, code, each)
             for code, each in zip(codes, solved, strict=True)
         ]
-        found = max(found, by_time(early, delta))
-    return found
+        found = max(found, by_time(early, delta, whole=view is family))
+    return found * price
 
 
 # --------------------------------------------------------------------- how often each may be given
@@ -146,14 +150,19 @@ def log_moment(family: Any, mean: float, tilt: float) -> float:
     return float(divergence(family, mean, far))
 
 
-def by_time(early: list[Early], delta: float) -> float:
-    """Sum over n of P(tau > n) >= 1 - delta - sum_i u_i(n), by blocks in which that falls."""
-    last = math.ceil(-math.log(delta) / max(each.value for each in early))
-    ends = np.unique(np.linspace(1, last + 1, HORIZONS).astype(np.int64))
+def by_time(early: list[Early], delta: float, whole: bool) -> float:
+    """Sum over n of P(tau > n) >= 1 - delta - sum_i u_i(n), by blocks in which that falls.
+
+    Samples are whole numbers, so that n is at most the block's end less 1; costs need not be.
+    """
+    last = -math.log(delta) / max(each.value for each in early)
+    ends = np.linspace(0.0, last, HORIZONS)[1:]
+    if whole:
+        ends = np.unique(np.ceil(ends))
     given = np.zeros(ends.size)
     for each in early:
-        given += np.exp(_log_chance(each, (ends - 1).astype(float), delta))
-    sizes = np.diff(ends, prepend=0)
+        given += np.exp(_log_chance(each, ends - 1.0 if whole else ends, delta))
+    sizes = np.diff(ends, prepend=0.0)
     return float(np.sum(sizes * np.maximum(1.0 - delta - given, 0.0)))
 
 

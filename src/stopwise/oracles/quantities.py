@@ -16,6 +16,7 @@ from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem, check_role, needs_family
 from stopwise.families.checks import check_means
+from stopwise.families.priced import in_money, in_samples
 from stopwise.families.verbs import check_truth
 from stopwise.oracles.bound import worst_mixture
 from stopwise.oracles.lower_bound import proven_bound
@@ -92,16 +93,28 @@ def evidence(
 
 
 @needs_family
-def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
-    """The lower bound at these means: oracle answers, characteristic time and oracle weights."""
+def oracle(
+    problem: Problem,
+    means: ArrayLike,
+    *,
+    family: Family,
+    costs: float | ArrayLike | None = None,
+) -> Oracle:
+    """The lower bound at these means: oracle answers, characteristic time and oracle weights.
+
+    ``costs`` of a sample (one number for all arms, or one each): the cost is minimised, not the number
+    of samples. Then ``time`` is a cost; ``weights`` are still shares of the samples.
+    """
     mu = check_instance(problem, means, family)
     check_truth(family)
+    prices = checks.costs(costs, mu.size)
+    view, price = in_money(family, prices)
     correct = tuple(verbs.correct_answers(problem, mu))
     if not correct:
         raise BadArgument("means", mu.tolist(), f"means at which {problem!r} has a correct answer")
     solved = {
-        answer: solution(problem, family, mu, verbs.encode(problem, answer))
-        for answer in verbs.candidates(problem, family, mu)
+        answer: solution(problem, view, mu, verbs.encode(problem, answer))
+        for answer in verbs.candidates(problem, view, mu)
     }
     value = max(each.value for each in solved.values())
     if value == 0.0:
@@ -115,25 +128,33 @@ def oracle(problem: Problem, means: ArrayLike, *, family: Family) -> Oracle:
         mu,
         correct,
         tuple(chosen),
-        max(each.value for each in chosen.values()),
-        tuple(each.weights for each in chosen.values()),
+        max(each.value for each in chosen.values()) / price,
+        tuple(in_samples(each.weights, prices) for each in chosen.values()),
         max(each.gap for each in chosen.values()),
         max((each.status for each in chosen.values()), key=STATUSES.index),
         dict(solved),
+        prices,
     )
 
 
 @needs_family
 def lower_bound(
-    problem: Problem, means: ArrayLike, *, family: Family, delta: float = 0.05
+    problem: Problem,
+    means: ArrayLike,
+    *,
+    family: Family,
+    delta: float = 0.05,
+    costs: float | ArrayLike | None = None,
 ) -> float:
     """Expected samples that every delta-correct method needs at these means: proven at this delta.
 
-    T* kl(delta, 1 - delta) where one answer is correct; for several see docs/lower-bound.md.
+    T* kl(delta, 1 - delta) where one answer is correct; for several see docs/lower-bound.md. With
+    ``costs`` of a sample (one number for all arms, or one each) the expected cost.
     """
     mu = check_instance(problem, means, family)
     check_truth(family)
-    return proven_bound(problem, family, mu, checks.probability("delta", delta))
+    prices = checks.costs(costs, mu.size)
+    return proven_bound(problem, family, mu, checks.probability("delta", delta), prices)
 
 
 @needs_family

@@ -11,6 +11,7 @@ from typing import Any
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table, number, text_table
 from stopwise.core.values import Family, Problem
+from stopwise.families.priced import in_money, in_samples
 from stopwise.oracles.solve import Solution, relative_gap, solution, weight_vertices
 from stopwise.problems import verbs
 from stopwise.problems.verbs import Answer
@@ -95,31 +96,33 @@ class Oracle:
     gap: float
     status: str
     _solutions: dict[Answer, Solution] = field(repr=False)
+    costs: Floats | None = None  # of a sample of each arm, where they are minimised
 
     @property
     def time(self) -> float:
-        """T*(mu), the least expected number of samples per unit of log(1/delta)."""
+        """T*(mu), the least expected number of samples (or cost) per unit of log(1/delta)."""
         return 1.0 / self.value if self.value > 0.0 else math.inf
 
     @cached_property
     def by_answer(self) -> Mapping[Answer, AnswerValue]:
         """Value and weights of each correct answer."""
-        found = {}
+        found, (view, price) = {}, in_money(self.family, self.costs)
         for answer in self.correct:
             if answer not in self._solutions:
                 code = verbs.encode(self.problem, answer)
-                self._solutions[answer] = solution(self.problem, self.family, self.means, code)
+                self._solutions[answer] = solution(self.problem, view, self.means, code)
             each = self._solutions[answer]
-            found[answer] = AnswerValue(each.value, each.weights, each.gap, each.status)
+            weights = in_samples(each.weights, self.costs)
+            found[answer] = AnswerValue(each.value / price, weights, each.gap, each.status)
         return found
 
     @cached_property
     def vertices(self) -> tuple[Floats, ...]:
         """For each oracle answer the corners of its set of oracle weights, one row each."""
-        instance = self.problem, self.family, self.means
+        instance = self.problem, in_money(self.family, self.costs)[0], self.means
         codes = [verbs.encode(self.problem, answer) for answer in self.answers]
         return tuple(
-            weight_vertices(*instance, code, self._solutions[answer])
+            in_samples(weight_vertices(*instance, code, self._solutions[answer]), self.costs)
             for code, answer in zip(codes, self.answers, strict=True)
         )
 
@@ -129,6 +132,7 @@ class Oracle:
             "problem": repr(self.problem),
             "family": repr(self.family),
             "means": self.means.tolist(),
+            **({} if self.costs is None else {"costs": self.costs.tolist()}),
             "correct": list(self.correct),
             "answers": list(self.answers),
             "value": self.value,
@@ -151,7 +155,10 @@ class Oracle:
             ("correct answers", _listed(self.correct)),
             ("oracle answers", _listed(self.answers)),
             ("value D", number(self.value)),
-            ("characteristic time T*", number(self.time)),
+            (
+                "characteristic time T*" if self.costs is None else "T*, as a cost",
+                number(self.time),
+            ),
             ("certified gap", f"{self.gap:.1e} ({self.status})"),
         ]
 

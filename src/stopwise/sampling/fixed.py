@@ -90,4 +90,5 @@ def _bind_oracle(strategy: OracleWeights, question: Question) -> FixedWeights:
             "strategy: OracleWeights needs the true means, which a campaign does not know; allowed: a "
             "strategy that does not need them, such as TrackAndStop()."
         )
-    return FixedWeights(oracle(question.problem, truth, family=question.family).weights[0])
+    found = oracle(question.problem, truth, family=question.family, costs=question.costs)
+    return FixedWeights(found.weights[0])

@@ -66,6 +66,7 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
         "tracking": TRACKING,
         "order": Option({"type": "array"}, "All answers, first choice first"),
     }
+    minds_costs = True
     unspelled = ("region",)  # a function cannot be written into a file
 
     def __new__(

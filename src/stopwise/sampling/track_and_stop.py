@@ -30,6 +30,7 @@ class TrackAndStop(_TrackAndStop, Strategy):
         "the means came to favour it over “{before}”",
     )
     options = {"tracking": TRACKING}
+    minds_costs = True
 
     def __new__(cls, tracking: Any = "C") -> TrackAndStop:
         return super().__new__(cls, tracker(tracking))

@@ -41,6 +41,7 @@ class Question(NamedTuple):
     delta: float
     log_f: Callable[[float], float]
     max_rounds: int
+    costs: Floats | None = None  # of a sample of each arm, if they are to be saved
 
 
 @verb

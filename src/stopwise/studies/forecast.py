@@ -39,6 +39,7 @@ class Instance:
     oracle: Oracle
     lower_bound: float
     laws: tuple[Any, ...] = ()  # the arms', where samples are not the family's
+    cost_bound: float = math.nan  # the lower bound on the expected cost, if samples have one
 
     @property
     def truth(self) -> Any:
@@ -162,6 +163,11 @@ class Forecast:
         return detectable(own, best.name, samples, best.samples.quantiles[TARGET])
 
     @property
+    def cost_bound(self) -> float:
+        """Expected cost of any delta-correct method, at least (the mean over the instances)."""
+        return float(np.mean([each.cost_bound for each in self.instances]))
+
+    @property
     def characteristic_time(self) -> float:
         """T* (the mean over the instances)."""
         return float(np.mean([each.oracle.time for each in self.instances]))
@@ -247,7 +253,10 @@ class Forecast:
                 f"{len(self.instances)} times; the quantiles are over draws and runs."
             )
         if self.costs is not None:
-            found.append("The strategies save samples; they do not look at the costs.")
+            found.append(
+                "Strategies that track oracle weights save money, not samples; no delta-correct method "
+                f"costs less than {amount(self.cost_bound)} on average."
+            )
         if any(each.undecided for each in self.strategies.values()):
             found.append(
                 f"Undecided runs ended at max_rounds = {self.max_rounds:,} and count with that: "
@@ -351,6 +360,7 @@ class Forecast:
             "complete": self.complete,
             "characteristic_time": self.characteristic_time,
             "lower_bound": self.lower_bound,
+            **({} if self.costs is None else {"cost_bound": self.cost_bound}),
             "bound": self.bound_note,
             "classical": self.classical,
             "oracle_weights": self.oracle_weights.tolist(),

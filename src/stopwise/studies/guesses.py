@@ -1,4 +1,4 @@
-"""What a plan is given, checked: guesses of means, laws or pilot data; and costs."""
+"""What a plan is given, checked: guesses of means, laws or pilot data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from stopwise.core import checks
-from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
 from stopwise.engine.truth import Truth, read_truth
 from stopwise.families.checks import check_means
@@ -52,14 +51,3 @@ def _guesses(means: Any, arms: int, family: Any) -> tuple[Guess, ...]:
     for end in (0, 1):
         check_means([g[end] if isinstance(g, tuple) else g for g in found], arms, family)
     return tuple(found)
-
-
-def read_prices(costs: Any, arms: int) -> Floats:
-    """What a sample of each arm costs."""
-    if np.ndim(costs) == 0:
-        return np.full(arms, checks.positive("costs", costs))
-    found = checks.vector("costs", costs, arms)
-    if np.any(found <= 0.0):
-        arm = int(np.argmax(found <= 0.0))
-        raise BadArgument(f"costs[{arm}]", float(found[arm]), "a cost above 0 for each sample")
-    return found

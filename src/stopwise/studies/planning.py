@@ -35,7 +35,7 @@ from stopwise.studies.forecast import (
     Spread,
     StrategyForecast,
 )
-from stopwise.studies.guesses import read_guesses, read_prices
+from stopwise.studies.guesses import read_guesses
 from stopwise.studies.results import Results, binomial_interval
 from stopwise.studies.simulation import DELTA, MAX_ROUNDS, reporter, simulate
 
@@ -75,8 +75,9 @@ def plan(
     and ``deviations``, as in ``simulate``. ``strategies`` is a list or a dictionary by name; by default
     Sticky Track-and-Stop, Track-and-Stop and Uniform. ``stopping`` is by default the rule that suits the
     family. ``costs`` is what a sample of each arm costs, in money or time (one number for all, or one
-    each). ``repetitions``, for each instance and strategy, is by default between 100 and 400 runs of
-    each strategy: as many as take a few seconds, and enough for the quantiles that are shown.
+    each); strategies that track oracle weights then save costs, not samples. ``repetitions``, for each
+    instance and strategy, is by default between 100 and 400 runs of each strategy: as many as take a few
+    seconds, and enough for the quantiles that are shown.
     ``max_rounds`` ends a run undecided; by default 10 million, 1 million with ranges. ``workers`` and
     ``progress`` are those of ``simulate``. Means at which no test can end are refused.
     """
@@ -84,7 +85,7 @@ def plan(
     guesses, truth = read_guesses(means, deviations, problem.arms, family)
     level = _error_rate(delta)
     chosen = _named(strategies)
-    prices = None if costs is None else read_prices(costs, len(guesses))
+    prices = checks.costs(costs, len(guesses))
     count = None if repetitions is None else checks.whole("repetitions", repetitions, least=1)
     start = checks.whole("seed", seed, least=0)
     several = any(isinstance(guess, tuple) for guess in guesses)
@@ -95,16 +96,16 @@ def plan(
     if workers is not None:
         checks.whole("workers", workers, least=1)
     laws = truth.laws or deviations
-    instances, sharp = _instances(problem, family, guesses, laws, level, start, number)
+    instances, sharp = _instances(problem, family, guesses, laws, level, start, number, prices)
     designs = [
-        prepare(setting._replace(strategy=each), instances[0].truth, (level,), most)
+        prepare(setting._replace(strategy=each), instances[0].truth, (level,), most, costs=prices)
         for each in chosen.values()
     ]
     _refuse_out_of_reach(instances, most)
     if count is None:
         count = _affordable(designs, instances)
     named = dict(zip(chosen, designs, strict=True))
-    results, complete = _simulate(named, instances, count, workers, progress)
+    results, complete = _simulate(named, instances, count, prices, workers, progress)
     bound = float(np.mean([each.lower_bound for each in instances]))
     found = {name: _summarise(name, runs, prices, bound) for name, runs in results.items()}
     if not found:
@@ -165,6 +166,7 @@ def _instances(
     delta: float,
     seed: int,
     number: int,
+    prices: Floats | None,
 ) -> tuple[tuple[Instance, ...], bool]:
     """Where to simulate, with the lower bounds there; and whether one answer is correct at each."""
     drawn = [_draw(guesses, seed, place) for place in range(number)] if number > 1 else []
@@ -177,7 +179,8 @@ def _instances(
         if found.value == 0.0:
             raise _tie(found, f" (draw {place + 1} of {number})" if drawn else "")
         bound = proven_bound(problem, known, found.means, delta)
-        instances.append(Instance(means, own, found, bound, its))
+        least = proven_bound(problem, known, found.means, delta, prices)
+        instances.append(Instance(means, own, found, bound, its, least))
     return tuple(instances), all(len(each.oracle.correct) == 1 for each in instances)
 
 
@@ -254,6 +257,7 @@ def _simulate(
     designs: dict[str, Design],
     instances: tuple[Instance, ...],
     count: int,
+    prices: Floats | None,
     workers: int | None,
     progress: bool | Callable[[int], None] | None,
 ) -> tuple[dict[str, list[Results]], bool]:
@@ -272,6 +276,7 @@ def _simulate(
                 repetitions=count,
                 seed=instance.seed,
                 max_rounds=designs[name].max_rounds,
+                costs=prices,
                 workers=workers,
                 progress=_after(report, count * place),
             )
@@ -309,7 +314,7 @@ def _summarise(
         binomial_interval(errors, runs),
         samples,
         samples.mean / bound if bound > 0.0 else math.inf,
-        None if prices is None else _spread([r.counts @ prices for r in results]),
+        None if prices is None else _spread([r.cost for r in results]),
         counts.mean(axis=0),
         np.quantile(counts, 0.95, axis=0),
         means,

@@ -122,6 +122,14 @@ class Results:
     codes: Code
     counts: Floats
     laws: tuple[Any, ...] = ()  # the arms', where samples are not the family's
+    costs: Floats | None = None  # of a sample of each arm, if they were given
+
+    @property
+    def cost(self) -> Floats:
+        """What the samples of each run cost (their number, if no costs were given)."""
+        return np.asarray(
+            self.counts @ (np.ones(self.means.size) if self.costs is None else self.costs)
+        )
 
     @property
     def deltas(self) -> tuple[float, ...]:

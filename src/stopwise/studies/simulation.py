@@ -9,7 +9,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -162,16 +162,17 @@ def run(
     delta: float = DELTA,
     seed: int | None = None,
     max_rounds: int = MAX_ROUNDS,
+    costs: float | ArrayLike | None = None,
     trace: bool = False,
 ) -> Run:
     """One run from its first sample to its answer; with ``trace``, every round of it.
 
-    ``means`` and ``deviations`` are those of ``simulate``; ``strategy`` and ``stopping`` are by default
-    those that suit the problem and the family.
+    ``means``, ``deviations`` and ``costs`` are those of ``simulate``; ``strategy`` and ``stopping`` are
+    by default those that suit the problem and the family.
     """
     (only,) = check_deltas(checks.finite("delta", delta))
     setting = what_suits(problem, family, strategy, stopping)
-    design = prepare(setting, means, (only,), max_rounds, deviations)
+    design = prepare(setting, means, (only,), max_rounds, deviations, costs)
     _warn(design)
     used = new_seed(seed)
     room = min(CHUNK, design.max_rounds) if trace else 0
@@ -241,6 +242,7 @@ def simulate(
     repetitions: int = 1000,
     seed: int | None = None,
     max_rounds: int = MAX_ROUNDS,
+    costs: float | ArrayLike | None = None,
     workers: int | None = None,
     progress: bool | Callable[[int], None] | None = None,
 ) -> Results:
@@ -251,14 +253,16 @@ def simulate(
     values, a list of arrays, or a pandas table with a column for each arm); or ``deviations``, the arms'
     standard deviations (one number, or one each): normal for Gaussian arms, Beta for Bounded ones.
     ``strategy`` and ``stopping`` are by default those that suit the problem and the family. A list of
-    deltas gets all its stopping times from one trajectory. ``workers`` is the number of threads
+    deltas gets all its stopping times from one trajectory. ``costs`` is what a sample of each arm costs
+    (one number for all, or one each): strategies that track oracle weights save money, not samples, and
+    the results have a ``cost`` for each run. ``workers`` is the number of threads
     (default: one for each processor). ``progress``: True or False, or a function that is told how many
     runs have finished; by default a bar in terminals, for anything over 2 seconds. Ctrl-C returns the
     runs that have finished, with ``complete`` False.
     """
     deltas = check_deltas(delta)
     setting = what_suits(problem, family, strategy, stopping)
-    design = prepare(setting, means, deltas, max_rounds, deviations)
+    design = prepare(setting, means, deltas, max_rounds, deviations, costs)
     count = checks.whole("repetitions", repetitions, least=1)
     _warn(design)
     used = new_seed(seed)
@@ -267,6 +271,8 @@ def simulate(
         batch, failure, interrupted = run_batch(design, Stream(used), 0, count, threads, report)
     asked = deltas if np.ndim(delta) > 0 else deltas[0]
     results = collect(design, asked, used, batch, not interrupted and failure is None)
+    if costs is not None:
+        results = replace(results, costs=checks.costs(costs, problem.arms))
     if failure is not None:
         raise RunFailed(failure, used, results) from failure.error
     return results
