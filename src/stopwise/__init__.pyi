@@ -90,6 +90,11 @@ from stopwise.sampling.fixed import (
     Uniform as Uniform,
 )
 from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
+from stopwise.sampling.racing import (
+    ChernoffRacing as ChernoffRacing,
+    KLRacing as KLRacing,
+    SuccessiveElimination as SuccessiveElimination,
+)
 from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
 from stopwise.sampling.track_and_stop import TrackAndStop as TrackAndStop
 from stopwise.sampling.tracking import (
@@ -97,7 +102,9 @@ from stopwise.sampling.tracking import (
     DTracking as DTracking,
     Explored as Explored,
 )
+from stopwise.sampling.ugape import UGapE as UGapE
 from stopwise.stopping.bounds_apart import BoundsApart as BoundsApart
+from stopwise.stopping.last_left import LastLeft as LastLeft
 from stopwise.stopping.thresholds import (
     Conservative as Conservative,
     Mixture as Mixture,
