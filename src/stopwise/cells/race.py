@@ -31,7 +31,8 @@ from stopwise.families.verbs import Quadratic, of_arm, variance
 
 RACES = ("kl", "chernoff", "elimination")
 RACE = Option(
-    {"enum": list(RACES)}, "What beats an arm: that of KLRacing, ChernoffRacing, SuccessiveElimination"
+    {"enum": list(RACES)},
+    "What beats an arm: that of KLRacing, ChernoffRacing, SuccessiveElimination",
 )
 
 
@@ -90,9 +91,7 @@ def _by_ratio(
 
 
 @verb(on=2)
-def pair_against(
-    radius: Any, family: Any, data: Data, arm: int, other: int, t: float
-) -> float:
+def pair_against(radius: Any, family: Any, data: Data, arm: int, other: int, t: float) -> float:
     """What two arms' samples together have against level means, if the first one's is larger."""
     lost = 0.0
     for k in (arm, other):

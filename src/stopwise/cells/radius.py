@@ -200,7 +200,11 @@ def reach(family: Any, mean: float, level: float, side: float) -> float:
     goal, x = math.sqrt(level), mean + side * math.sqrt(2.0 * level * variance(family, mean))
     for _ in range(100):
         if not min(near, far) < x < max(near, far):
-            x = near + 0.5 * (far - near) if math.isfinite(far) else mean + 2.0 * (near - mean) + side
+            x = (
+                near + 0.5 * (far - near)
+                if math.isfinite(far)
+                else mean + 2.0 * (near - mean) + side
+            )
         value, slope = divergence(family, mean, x), divergence_slope(family, mean, x)
         if value > level:
             far = x
@@ -271,6 +275,34 @@ def best_bound(
             if not ahead and against(radius, family, data, arm, end, rounds) >= base:
                 continue
         found, end = arm, bound(radius, family, data, arm, side, base, rounds)
+    return found
+
+
+@jitable
+def surest_bound(
+    radius: Any,
+    family: Any,
+    data: Data,
+    side: float,
+    base: float,
+    rounds: float,
+    but: int,
+    guess: int,
+) -> int:
+    """The arm, other than ``but``, whose bound on the other side is the furthest towards this one."""
+    found, end = -1, 0.0
+    for turn in range(-1, data.means.size):
+        arm = guess if turn < 0 else turn
+        if arm == but or arm == found or arm < 0:
+            continue
+        if found >= 0:
+            if data.counts[arm] == data.counts[found] and data.means[arm] == data.means[found]:
+                found = min(arm, found)
+                continue
+            behind = side * (data.means[arm] - end) <= 0.0
+            if behind or against(radius, family, data, arm, end, rounds) <= base:
+                continue
+        found, end = arm, bound(radius, family, data, arm, -side, base, rounds)
     return found
 
 

@@ -79,9 +79,7 @@ def _notes(strategy: Running, problem: Any) -> Ints:
 
 
 @pick.register(Running)
-def _pick(
-    strategy: Running, problem: Any, family: Any, state: State, rounds: int, rng: Rng
-) -> int:
+def _pick(strategy: Running, problem: Any, family: Any, state: State, rounds: int, rng: Rng) -> int:
     """Both arms are chosen from the same data (line 6 of the algorithm)."""
     kept = state.pursuit.notes
     if kept[NEXT] >= 0:

@@ -7,15 +7,22 @@ experiments of Garivier & Kaufmann 2016).
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.radius import RADIUS, base, bound, check_radius, radius_named, spelled
-from stopwise.core.arrays import Floats, Rng
+from stopwise.cells.radius import (
+    RADIUS,
+    base,
+    best_bound,
+    bound,
+    check_radius,
+    radius_named,
+    spelled,
+    surest_bound,
+)
+from stopwise.core.arrays import Ints, Rng
 from stopwise.core.data import Data, State
-from stopwise.core.verbs import jitable
 from stopwise.problems.asked import contest
 from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
 
@@ -67,48 +74,29 @@ def _bind(strategy: UGapE, question: Question) -> Narrowing:
     return Narrowing(strategy.radius, level, asked.side)
 
 
-class Ends(NamedTuple):
-    """Bounds towards the best and away from it, each times the side."""
-
-    near: Floats
-    far: Floats
+FIRST, SECOND, SUREST = range(3)  # the last largest bounds, and the last largest bound from below
 
 
 @notes.register(Narrowing)
-def _notes(strategy: Narrowing, problem: Any) -> Ends:
-    return Ends(np.zeros(problem.arms), np.zeros(problem.arms))
+def _notes(strategy: Narrowing, problem: Any) -> Ints:
+    return np.full(3, -1)
 
 
 @pick.register(Narrowing)
 def _pick(
     strategy: Narrowing, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> int:
-    near, far = state.pursuit.notes
-    side, data = strategy.side, Data(state.taken, state.data.means)
-    for k in range(near.size):
-        for away in (side, -side):
-            end = bound(strategy.radius, family, data, k, away, strategy.base, 1.0 * rounds)
-            if away == side:
-                near[k] = side * end
-            else:
-                far[k] = side * end
-    first, second = _two_largest(near)
-    least, arm = math.inf, 0
-    for k in range(near.size):
-        gap = near[second if k == first else first] - far[k]
-        if gap < least:
-            least, arm = gap, k
-    rival = second if arm == first else first
+    """B_k is U_first - L_k but for k = first, where it is U_second - L_first."""
+    guess, side, t = state.pursuit.notes, strategy.side, 1.0 * rounds
+    radius, level, data = strategy.radius, strategy.base, Data(state.taken, state.data.means)
+    first = best_bound(radius, family, data, side, level, t, -1, guess[FIRST])
+    second = best_bound(radius, family, data, side, level, t, first, guess[SECOND])
+    surest = surest_bound(radius, family, data, side, level, t, first, guess[SUREST])
+    guess[FIRST], guess[SECOND], guess[SUREST] = first, second, surest
+    own = bound(radius, family, data, second, side, level, t)
+    own -= bound(radius, family, data, first, -side, level, t)
+    others = bound(radius, family, data, first, side, level, t)
+    others -= bound(radius, family, data, surest, -side, level, t)
+    leads = side * own < side * others or (own == others and first < surest)
+    arm, rival = (first, second) if leads else (surest, first)
     return arm if data.counts[arm] < data.counts[rival] else rival
-
-
-@jitable
-def _two_largest(values: Floats) -> tuple[int, int]:
-    """Where the largest and the second largest are, the first of equals."""
-    first, second = 0, -1
-    for k in range(1, values.size):
-        if values[k] > values[first]:
-            first, second = k, first
-        elif second < 0 or values[k] > values[second]:
-            second = k
-    return first, second
