@@ -89,14 +89,26 @@ from stopwise.problems.sphere import Sphere as Sphere
 from stopwise.problems.thresholding import Thresholding as Thresholding
 from stopwise.problems.top_arms import TopArms as TopArms
 from stopwise.sampling.ada_hedge import AdaHedge as AdaHedge
+from stopwise.sampling.apgai import APGAI as APGAI
+from stopwise.sampling.apt import APT as APT
 from stopwise.sampling.fixed import (
     FixedWeights as FixedWeights,
     OracleWeights as OracleWeights,
     Uniform as Uniform,
 )
 from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
+from stopwise.sampling.hdoc import HDoC as HDoC
 from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
+from stopwise.sampling.lil_ucb import LilUCB as LilUCB
+from stopwise.sampling.lucb_g import LUCBG as LUCBG
 from stopwise.sampling.mirror_ascent import LazyMirrorAscent as LazyMirrorAscent
+from stopwise.sampling.murphy import MurphySampling as MurphySampling
+from stopwise.sampling.racing import (
+    ChernoffRacing as ChernoffRacing,
+    KLRacing as KLRacing,
+    SuccessiveElimination as SuccessiveElimination,
+)
+from stopwise.sampling.see import SEE as SEE
 from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
 from stopwise.sampling.top_two import (
     EbTc as EbTc,
@@ -114,7 +126,13 @@ from stopwise.sampling.tracking import (
     DTracking as DTracking,
     Explored as Explored,
 )
+from stopwise.sampling.ugape import UGapE as UGapE
+from stopwise.stopping.beyond_limit import BeyondLimit as BeyondLimit
 from stopwise.stopping.bounds_apart import BoundsApart as BoundsApart
+from stopwise.stopping.jourdan_reda import JourdanReda as JourdanReda
+from stopwise.stopping.last_left import LastLeft as LastLeft
+from stopwise.stopping.most_sampled import MostSampled as MostSampled
+from stopwise.stopping.qualified_arm import QualifiedArm as QualifiedArm
 from stopwise.stopping.thresholds import (
     Conservative as Conservative,
     Mixture as Mixture,

@@ -21,11 +21,11 @@ from stopwise.families.verbs import (
     OneVariance,
     Quadratic,
     divergence,
+    divergence_slope,
     interval,
-    lower,
     of_arm,
     regret,
-    upper,
+    space,
     variance,
     wide_regret,
 )
@@ -137,14 +137,7 @@ def _divergence(family: SubGaussian, mu: float, lam: float) -> float:
     return 0.5 * (mu - lam) * (mu - lam) / family.spread
 
 
-@upper.register(SubGaussian)
-def _upper(family: SubGaussian, mu: float, level: float) -> float:
-    return mu + math.sqrt(2.0 * family.spread * max(level, 0.0))
-
-
-@lower.register(SubGaussian)
-def _lower(family: SubGaussian, mu: float, level: float) -> float:
-    return mu - math.sqrt(2.0 * family.spread * max(level, 0.0))
+variance.register(SubGaussian)(lambda family, mu: family.spread)
 
 
 @verb(inline=True)
@@ -193,6 +186,48 @@ def check_radius(who: Any, radius: Any, family: Any) -> None:
 # ------------------------------------------------------------------------------------------ bounds
 
 
+@verb
+def reach(family: Any, mean: float, level: float, side: float) -> float:
+    """The point on one side of the mean where d(mean, .) reaches the level, or the end of the space.
+
+    Newton's method for sqrt(d), which is nearly linear, in a bracket: three steps, mostly.
+    """
+    low, high = space(family)
+    far = high if side > 0.0 else low
+    near = mean
+    if level <= 0.0 or mean == far:
+        return mean
+    goal, x = math.sqrt(level), mean + side * math.sqrt(2.0 * level * variance(family, mean))
+    for _ in range(100):
+        if not min(near, far) < x < max(near, far):
+            x = (
+                near + 0.5 * (far - near)
+                if math.isfinite(far)
+                else mean + 2.0 * (near - mean) + side
+            )
+        value, slope = divergence(family, mean, x), divergence_slope(family, mean, x)
+        if value > level:
+            far = x
+        else:
+            near = x
+        if not (math.isfinite(value) and slope != 0.0):
+            x = math.nan
+            continue
+        root = math.sqrt(value)
+        step = 2.0 * root * (goal - root) / slope
+        x += step
+        if abs(step) <= 1e-7 * abs(x - mean):  # the next step would be its square
+            return x
+        if abs(far - near) <= 1e-15 * abs(near):
+            break
+    return near
+
+
+@reach.register(Quadratic)
+def _reach(family: Any, mean: float, level: float, side: float) -> float:
+    return mean + side * math.sqrt(2.0 * variance(family, mean) * max(level, 0.0))
+
+
 @jitable(inline=True)
 def bound(
     radius: Any, family: Any, data: Data, arm: int, side: float, base: float, rounds: float
@@ -200,8 +235,7 @@ def bound(
     """The end of an arm's interval, above (side +1) or below (-1) its mean."""
     own, mean = ruler(radius, family, arm), data.means[arm]
     scale, growth = sized(radius, own, data.counts[arm], mean, rounds)
-    level = (base + growth) / scale
-    return upper(own, mean, level) if side > 0.0 else lower(own, mean, level)
+    return reach(own, mean, (base + growth) / scale, side)
 
 
 @jitable(inline=True)
@@ -245,6 +279,34 @@ def best_bound(
 
 
 @jitable
+def surest_bound(
+    radius: Any,
+    family: Any,
+    data: Data,
+    side: float,
+    base: float,
+    rounds: float,
+    but: int,
+    guess: int,
+) -> int:
+    """The arm, other than ``but``, whose bound on the other side is the furthest towards this one."""
+    found, end = -1, 0.0
+    for turn in range(-1, data.means.size):
+        arm = guess if turn < 0 else turn
+        if arm == but or arm == found or arm < 0:
+            continue
+        if found >= 0:
+            if data.counts[arm] == data.counts[found] and data.means[arm] == data.means[found]:
+                found = min(arm, found)
+                continue
+            behind = side * (data.means[arm] - end) <= 0.0
+            if behind or against(radius, family, data, arm, end, rounds) <= base:
+                continue
+        found, end = arm, bound(radius, family, data, arm, -side, base, rounds)
+    return found
+
+
+@jitable
 def apart(
     radius: Any, family: Any, data: Data, arm: int, other: int, side: float, margin: float, t: float
 ) -> float:
@@ -267,3 +329,13 @@ def apart(
         against(radius, family, data, arm, x, t),
         against(radius, family, data, other, x + side * margin, t),
     )
+
+
+@jitable
+def leader(means: Any, side: float) -> int:
+    """The arm with the largest (side +1) or smallest (-1) mean, the first of equals."""
+    found = 0
+    for k in range(1, means.size):
+        if side * means[k] > side * means[found]:
+            found = k
+    return found

@@ -6,10 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.radius import RADIUS, base, best_bound, check_radius, radius_named, spelled
+from stopwise.cells.radius import (
+    RADIUS,
+    base,
+    best_bound,
+    check_radius,
+    leader,
+    radius_named,
+    spelled,
+)
 from stopwise.core.arrays import Ints, Rng
 from stopwise.core.data import Data, State
-from stopwise.core.verbs import jitable
 from stopwise.problems.asked import contest
 from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
 
@@ -69,16 +76,6 @@ NEXT, RIVAL = range(2)  # the arm that is sampled after the leader, or -1; the l
 @notes.register(Running)
 def _notes(strategy: Running, problem: Any) -> Ints:
     return np.array([-1, -1])
-
-
-@jitable
-def leader(means: Any, side: float) -> int:
-    """The arm with the largest (smallest) mean, the first of equals."""
-    found = 0
-    for k in range(1, means.size):
-        if side * means[k] > side * means[found]:
-            found = k
-    return found
 
 
 @pick.register(Running)

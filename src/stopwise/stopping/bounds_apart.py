@@ -18,7 +18,7 @@ from stopwise.cells.radius import (
     radius_named,
     spelled,
 )
-from stopwise.core.arrays import Ints
+from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import State
 from stopwise.core.values import StoppingRule
 from stopwise.core.verbs import jitable
@@ -59,16 +59,18 @@ proven.register(BoundsApart)(lambda rule, problem, family: is_proven(rule.radius
 
 
 class Overlap(NamedTuple):
-    """Side and epsilon of the question, and the rival that last overlapped with each arm."""
+    """Side and epsilon of the question; of each arm the rival that last overlapped, and where."""
 
     side: float
     epsilon: float
     rivals: Ints
+    places: Floats
 
 
 @tally.register(BoundsApart)
 def _tally(rule: BoundsApart, problem: Any, family: Any) -> Overlap:
-    return Overlap(*contest(rule, problem), np.zeros(problem.arms, dtype=np.int64))
+    arms = problem.arms
+    return Overlap(*contest(rule, problem), (np.arange(arms) + 1) % arms, np.zeros(arms))
 
 
 @weigh.register(BoundsApart)
@@ -95,21 +97,34 @@ def _evidence_of(
     rule: BoundsApart, family: Any, state: State, arm: int, t: float, least: float
 ) -> float:
     """The least over the rivals; or, where one overlaps at base ``least``, a number below that."""
-    side, margin, rivals = state.tally
+    side, margin, rivals, places = state.tally
     radius, data, found = rule.radius, state.data, math.inf
     if least > -math.inf:
-        end = bound(radius, family, data, arm, -side, least, t) + side * margin
-        for turn in range(-1, data.means.size):
-            other = rivals[arm] if turn < 0 else turn
-            if other != arm:
-                beyond = side * (data.means[other] - end) >= 0.0
-                if beyond or against(radius, family, data, other, end, t) < least:
-                    rivals[arm] = other
-                    return -math.inf
+        if _inside(radius, family, data, arm, places[arm], -side, least, t) and _inside(
+            radius, family, data, rivals[arm], places[arm] + side * margin, side, least, t
+        ):
+            return -math.inf
+        places[arm] = bound(radius, family, data, arm, -side, least, t)
+        end = places[arm] + side * margin
+        for other in range(data.means.size):
+            if other != arm and _inside(radius, family, data, other, end, side, least, t):
+                rivals[arm] = other
+                places[arm] = 0.75 * places[arm] + 0.25 * data.means[arm]
+                return -math.inf
     for other in range(data.means.size):
         if other != arm:
             found = min(found, apart(radius, family, data, arm, other, side, margin, t))
     return found
+
+
+@jitable
+def _inside(
+    radius: Any, family: Any, data: Any, arm: int, q: float, side: float, base: float, t: float
+) -> bool:
+    """Whether q is not beyond an arm's bound on this side."""
+    if side * (data.means[arm] - q) >= 0.0:
+        return True
+    return against(radius, family, data, arm, q, t) < base
 
 
 @evidence.register(BoundsApart)

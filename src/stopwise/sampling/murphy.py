@@ -1,0 +1,124 @@
+"""Murphy sampling (Kaufmann, Koolen & Garivier 2018, Section 4): Thompson sampling that expects the worst.
+
+A draw from the posterior, given that some arm is beyond the limit; sampled is the draw's extreme arm. Most
+draws meet the condition at once. Else the conditional law is drawn directly: which arms are beyond
+the limit, one after the other, given that at least one is; and only if there are several, their means.
+The chance of an arm is Phi of the signed root of 2 N d(mean, limit), as ``posterior_draw`` has it
+where a family says nothing else: exact for Gaussian arms (flat prior), to first order for others.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stopwise.cells.bound import arm_cost
+from stopwise.core.arrays import Floats, Rng
+from stopwise.core.data import Data, State
+from stopwise.core.values import Empty
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import of_arm, posterior_draw
+from stopwise.problems.asked import some_arm
+from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
+
+TRIES = 3  # draws before the conditional law is drawn directly
+PATIENCE = 10_000  # draws of one arm until it is beyond the limit: about 1 is expected
+
+
+class MurphySampling(Empty, Direct):
+    """The extreme arm of a posterior draw in which some arm is beyond the limit."""
+
+    __slots__ = ()
+    title = "any arm beyond a limit: as if there were one"
+    reason = (
+        "Murphy sampling draws means from what the samples say, given that some arm is beyond the limit, "
+        "and samples the arm that is furthest beyond it."
+    )
+    uses_randomness = True
+
+
+class _Expecting(NamedTuple):
+    side: float
+    limit: float
+
+
+class Expecting(_Expecting, Direct, listed=False):
+    """Murphy sampling once the question is known."""
+
+    __slots__ = ()
+    uses_randomness = True
+
+
+@bind.register(MurphySampling)
+def _bind(strategy: MurphySampling, question: Question) -> Expecting:
+    asked = some_arm(strategy, question.problem, also_unnamed=True)
+    return Expecting(asked.side, asked.limit)
+
+
+@notes.register(Expecting)
+def _notes(strategy: Expecting, problem: Any) -> Floats:
+    return np.zeros(problem.arms)
+
+
+@pick.register(Expecting)
+def _pick(
+    strategy: Expecting, problem: Any, family: Any, state: State, rounds: int, rng: Rng
+) -> int:
+    side, limit, data = strategy.side, strategy.limit, state.data
+    for _ in range(TRIES):
+        best, found = -math.inf, 0
+        for k in range(data.means.size):
+            drawn = side * posterior_draw(of_arm(family, k), data.counts[k], data.means[k], rng)
+            if drawn > best:
+                best, found = drawn, k
+        if best >= side * limit:
+            return found
+    return _conditional(strategy, family, data, state.pursuit.notes, rng)
+
+
+@jitable
+def _conditional(strategy: Expecting, family: Any, data: Data, chances: Floats, rng: Rng) -> int:
+    """P(arm k is the first beyond the limit | it is k or a later one) = p_k/(1 - prod of (1 - p_j))."""
+    nobody = 0.0  # log of the chance that no arm from here on is beyond the limit
+    nearest, least = 0, math.inf
+    for k in range(chances.size):
+        far = arm_cost(family, data, k, strategy.limit)
+        chances[k] = 0.5 * math.erfc(math.sqrt(far))
+        if strategy.side * (data.means[k] - strategy.limit) > 0.0:
+            chances[k] = min(1.0 - chances[k], 1.0 - 1e-16)
+        nobody += math.log1p(-chances[k])
+        if far < least:
+            nearest, least = k, far
+    if nobody > -1e-300:
+        return nearest
+    found, best = -1, -math.inf
+    first = -1
+    for k in range(chances.size):
+        given = chances[k] if first >= 0 else chances[k] / -math.expm1(nobody)
+        nobody -= math.log1p(-chances[k])
+        if rng.random() < given:
+            if first < 0:
+                first = k
+                continue
+            if found < 0:
+                found, best = first, _beyond(strategy, family, data, first, rng)
+            drawn = _beyond(strategy, family, data, k, rng)
+            if drawn > best:
+                found, best = k, drawn
+    if found >= 0:
+        return found
+    return first if first >= 0 else nearest
+
+
+@jitable
+def _beyond(strategy: Expecting, family: Any, data: Data, arm: int, rng: Rng) -> float:
+    """A draw of one arm's mean beyond the limit, times the side."""
+    drawn = 0.0
+    for _ in range(PATIENCE):
+        mean = posterior_draw(of_arm(family, arm), data.counts[arm], data.means[arm], rng)
+        drawn = strategy.side * mean
+        if drawn >= strategy.side * strategy.limit:
+            break
+    return drawn
