@@ -156,5 +156,8 @@ from stopwise.studies.simulation import (
 )
 from stopwise.studies.study import NotComplete as NotComplete, Study as Study
 from stopwise.studies.study_results import StudyResults as StudyResults, StudyStatus as StudyStatus
+from stopwise.timing.commands import CommandFailed as CommandFailed
+from stopwise.timing.functions import bench as bench
+from stopwise.timing.report import BenchReport as BenchReport
 
 __version__: str

@@ -15,6 +15,7 @@ __all__ = ["app", "main"]
 def main() -> None:
     """Run the command line; an error of the user's is one clear line and exit code 2."""
     from stopwise.cli import (  # noqa: F401
+        bench,
         campaign,
         league,
         lifecycle,

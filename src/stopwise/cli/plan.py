@@ -100,7 +100,7 @@ def plan(
 
     guesses = _guesses(means, pilot)
     if picture is not None:
-        _check_picture(picture)
+        check_picture(picture)
     found = forecast(
         spelling.problem(problem, len(guesses)),
         guesses,
@@ -123,7 +123,7 @@ def plan(
     else:
         _print(found, str(told or ""))
     if picture is not None:
-        _save(found, picture)
+        save_picture(found, picture)
 
 
 def read_guesses(text: str) -> list[Guess]:
@@ -172,7 +172,7 @@ def _one_or_each(name: str, text: str) -> float | list[float]:
     return found if len(found) > 1 else found[0]
 
 
-def _check_picture(path: Path) -> None:
+def check_picture(path: Path) -> None:
     """Refuse before the work, not after it."""
     if path.suffix.lower() not in KINDS:
         raise BadArgument("picture", str(path), f"a file name that ends with {', '.join(KINDS)}")
@@ -186,7 +186,8 @@ def _check_picture(path: Path) -> None:
     mpl.use("Agg")  # a file needs no window
 
 
-def _save(found: Forecast, path: Path) -> None:
+def save_picture(found: Any, path: Path) -> None:
+    """What it plots, as a file."""
     try:
         found.plot().savefig(path)
     except OSError as error:

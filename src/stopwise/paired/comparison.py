@@ -29,6 +29,7 @@ class Comparison(NamedTuple):
     level: float
     pool: int  # the number of items, if the question is about just these; else 0
     ties: bool
+    minimum: int  # items before which nobody is put out and nothing is decided
 
 
 class State(NamedTuple):
@@ -53,6 +54,7 @@ def comparison(
     epsilon: float = 0.0,
     pool: int | None = None,
     ties: bool = False,
+    minimum: int = 0,
 ) -> Comparison:
     """A checked one. The level is log((K - 1)/delta), with ties log(K (K - 1)/delta): docs/paired.md."""
     check_role("family", family, Family)
@@ -70,7 +72,8 @@ def comparison(
         )
     margins = np.array([0.0, margin] if margin > 0.0 else [0.0])
     claims = arms * (arms - 1) if ties else arms - 1
-    return Comparison(kind, arms, margins, math.log(claims / delta), size, bool(ties))
+    least = checks.whole("minimum", minimum, least=0)
+    return Comparison(kind, arms, margins, math.log(claims / delta), size, bool(ties), least)
 
 
 def new_state(what: Comparison) -> State:

@@ -32,7 +32,7 @@ class Verdict(NamedTuple):
 
 
 class PairedSession:
-    """Asks and tells. ``goal`` "min" where less is better."""
+    """Asks and tells. ``goal`` "min": less is better. Nothing is decided before ``minimum`` items."""
 
     def __init__(
         self,
@@ -44,11 +44,12 @@ class PairedSession:
         pool: int | None = None,
         ties: bool = False,
         goal: str = "max",
+        minimum: int = 0,
     ) -> None:
         if goal not in ("max", "min"):
             raise BadArgument("goal", goal, '"max" or "min"')
         self.family, self.delta, self.epsilon = family, delta, epsilon
-        self.what: Comparison = comparison(family, arms, delta, epsilon, pool, ties)
+        self.what: Comparison = comparison(family, arms, delta, epsilon, pool, ties, minimum)
         self.state = new_state(self.what)
         self.decided = False
         self.rows: list[Floats] = []  # of items that count, as told

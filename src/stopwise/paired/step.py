@@ -44,7 +44,7 @@ def _enter(what: Comparison, state: State, i: int, j: int, x: float) -> None:
         now = Stream(state.bets[m, i, j], count + 1.0, mean, squares)
         found = evidence(what.kind, now, what.margins[m], what.pool)
         state.evidence[m, i, j] = found
-        if found >= what.level:
+        if found >= what.level and state.items[0] >= what.minimum:
             state.passed[m, i, j] = 1
 
 

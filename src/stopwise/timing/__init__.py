@@ -1,0 +1,1 @@
+"""Which of several programs or functions is faster: runs in blocks, until that is clear."""

@@ -1,0 +1,61 @@
+"""The same for Python functions: ``sw.bench({"a": f, "b": g})``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stopwise.core.errors import BadArgument
+from stopwise.timing.race import Contestant, Race, Rules
+from stopwise.timing.report import BenchReport
+
+SHORTEST = 1e-3  # seconds that one run takes at least: quicker functions are called several times
+
+
+def bench(
+    functions: Mapping[str, Callable[[], Any]],
+    *,
+    delta: float = 0.05,
+    epsilon: float = 0.02,
+    warmup: int = 3,
+    minimum: int = 10,
+    budget: float = 300.0,
+    seed: int = 0,
+    watch: Callable[[BenchReport], None] = lambda report: None,
+) -> BenchReport:
+    """Which function is fastest: all are called in turn, in random order, until that is clear.
+
+    The answer is one that is proven to be faster than all others, or that those that are left differ by
+    less than epsilon, a ratio less 1; all claims hold together with probability 1 - delta. ``budget`` is
+    in seconds, ``minimum`` the least number of runs of each; ``watch`` gets a report after each block.
+    """
+    for name, function in functions.items():
+        if not callable(function):
+            raise BadArgument(f"functions[{name!r}]", function, "a function without arguments")
+    rules = Rules(delta, epsilon, warmup, minimum, budget, seed=seed)
+    race = Race(list(functions), rules)
+    timed = [_timed(function) for function in functions.values()]
+    return BenchReport(race.run(timed, watch=lambda now: watch(BenchReport(now))))
+
+
+def _timed(function: Callable[[], Any]) -> Contestant:
+    """A run: as many calls as take a millisecond, found at the first run; seconds for one call."""
+    calls = 0
+
+    def run() -> float:
+        nonlocal calls
+        if calls == 0:
+            calls = 1
+            while _seconds(function, calls) < SHORTEST and calls < 10**7:
+                calls *= 2
+        return max(_seconds(function, calls), 1e-12) / calls
+
+    return run
+
+
+def _seconds(function: Callable[[], Any], calls: int) -> float:
+    begun = time.perf_counter()
+    for _ in range(calls):
+        function()
+    return time.perf_counter() - begun
