@@ -34,7 +34,7 @@ class LeagueInstance(NamedTuple):
 
 
 class Entrant(NamedTuple):
-    """A strategy; ``stopping`` if it comes with a rule of its own, else None."""
+    """A strategy, and the stopping rule that it comes with, if any."""
 
     name: str
     strategy: Any
@@ -137,14 +137,15 @@ def entries(
     when: Sequence[Named],
     deltas: Sequence[float],
 ) -> Iterator[Entry]:
-    """Every strategy with every rule (or its own) on every instance whose question it answers."""
+    """Every strategy with every rule, and its own, on every instance whose question it answers."""
     entered: set[str] = set()
     for instance in where:
         most = _round_limit(instance, min(deltas))
         for each in who:
-            for rule in when if each.stopping is None else [each.stopping]:
+            own = [] if each.stopping is None else [each.stopping]
+            for rule in (*when, *own):
                 strategy = (each.name, each.strategy)
-                entry = Entry(instance, strategy, rule, each.stopping is not None, most)
+                entry = Entry(instance, strategy, rule, rule in own, most)
                 if _refusal(entry, deltas[0]) is None:
                     entered.add(each.name)
                     yield entry
