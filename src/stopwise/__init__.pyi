@@ -83,6 +83,7 @@ from stopwise.problems.half_spaces import (
     AllHalfSpaces as AllHalfSpaces,
     AnyHalfSpace as AnyHalfSpace,
 )
+from stopwise.problems.linear import Linear as Linear
 from stopwise.problems.minimum_threshold import MinimumThreshold as MinimumThreshold
 from stopwise.problems.product import Product as Product
 from stopwise.problems.sphere import Sphere as Sphere

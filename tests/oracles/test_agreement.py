@@ -102,6 +102,8 @@ def relabelled(problem: Any, order: np.ndarray) -> Any:
         return problem._replace(control=int(order[problem.control]))
     if isinstance(problem, Lowest):
         return Lowest(relabelled(problem.problem, order))
+    if isinstance(problem, sw.Linear):
+        return sw.Linear(problem.features[back])
     if isinstance(problem, sw.Product):
         return sw.Product(
             [

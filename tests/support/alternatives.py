@@ -94,6 +94,18 @@ def _sphere(p: sw.Sphere, answer: str) -> list[Cell]:
     return [Cell(none, np.zeros(0), center=p.center, radius=p.radius, outside=answer == "inside")]
 
 
+def _linear(p: sw.Linear, answer: int) -> list[Cell]:
+    """Pairs, within the space of the features: what is orthogonal to it is 0, by two inequalities."""
+    eye, size = np.eye(p.arms), p.features.shape[1]
+    across = np.linalg.qr(p.features, mode="complete")[0][:, size:].T
+    rest = np.vstack([across, -across])
+    return [
+        Cell(np.vstack([eye[j] - eye[answer], rest]), np.zeros(1 + len(rest)))
+        for j in range(p.arms)
+        if j != answer
+    ]
+
+
 def _product(p: sw.Product, answer: tuple[Any, ...]) -> list[Cell]:
     lifted = []
     arms = sum(group.size for group in p.groups)
@@ -134,6 +146,7 @@ RULES: dict[type, Any] = {
     sw.AnyHalfSpace: _any_half_space,
     sw.AllHalfSpaces: _all_half_spaces,
     sw.Sphere: _sphere,
+    sw.Linear: _linear,
     sw.Product: _product,
     sw.Cells: _cells,
 }

@@ -66,6 +66,7 @@ KINDS: dict[str, list[Setting]] = {
     "positive_half_spaces": CONVEX,
     "lone_half_spaces": SETTINGS,
     "sphere": GAUSSIAN,
+    "linear": GAUSSIAN,
     "product": SETTINGS,
     "cells_of_bounds": SETTINGS,
     "cells_of_planes": CONVEX,
@@ -84,6 +85,10 @@ def draw_instance(kind: str, setting: Setting, arms: int, seed: int) -> tuple[An
     rng = np.random.default_rng(seed)
     means = rng.uniform(setting.low, setting.high, arms)
     problem = BUILDERS[kind](setting, arms, rng)
+    if kind == "linear":
+        return problem, problem.means(
+            rng.uniform(setting.low, setting.high, problem.features.shape[1])
+        )
     while not verbs.is_model(problem, means):
         means = rng.uniform(setting.low, setting.high, arms)
     return problem, means
@@ -219,6 +224,7 @@ BUILDERS: dict[str, Any] = {
         2.0 * np.eye(k)[:2], 2.0 * rng.uniform(s.low, s.high, 2)
     ),
     "sphere": lambda s, k, rng: sw.Sphere(k, 0.3 * s.width, rng.uniform(s.low, s.high, k) * 0.3),
+    "linear": lambda _s, k, rng: sw.Linear(rng.normal(size=(k, int(rng.integers(2, k + 1))))),
     "product": _product,
     "cells_of_bounds": _cells_of_bounds,
     "cells_of_planes": _cells_of_planes,

@@ -138,6 +138,14 @@ def _add_hessian(
     verbs.add_hessian(problem.problem, mirrored(family), _image(data), code, cell, -closest, curve)
 
 
+@verbs.mixed_evidence.register(Lowest)
+def _mixed_evidence(
+    problem: Lowest, family: Any, data: Data, code: Code, cell: int, gap: float
+) -> float:
+    image = _image(data)
+    return verbs.mixed_evidence(problem.problem, mirrored(family), image, code, cell, gap)
+
+
 @verbs.cost.register(Lowest)
 def _cost(problem: Lowest, family: Any, data: Data, code: Code, closest: Floats) -> float:
     found = verbs.cost(problem.problem, mirrored(family), _image(data), code, closest)

@@ -236,6 +236,17 @@ def cost(problem: Any, family: Any, data: Data, code: Code, closest: Floats) -> 
     return best
 
 
+@verb(on=2, allocates=True)
+def mixed_evidence(
+    problem: Any, family: Any, data: Data, code: Code, cell: int, gap: float
+) -> float:
+    """log of a mixture of likelihood ratios against the least favourable model in a cell, normal arms.
+
+    The prior's standard deviation is ``gap`` times an arm's. nan: arms are mixed one by one.
+    """
+    return math.nan
+
+
 # ------------------------------------------------------------------------ closed forms, and solutions
 
 

@@ -22,7 +22,7 @@ from stopwise.families.verbs import (
     variance,
     wide_regret,
 )
-from stopwise.problems.verbs import Code, project
+from stopwise.problems.verbs import Code, mixed_evidence, project
 from stopwise.stopping.likelihood import largest_sum
 from stopwise.stopping.purse import ARM, KEEPS, NOBODY, RANK, keep, start
 
@@ -232,7 +232,8 @@ def _shrunken_wealth(
 ) -> float:
     """log sum_q a_q exp(D(N^2/(N + kappa_q), mu-hat, cell) - (1/2) sum log(1 + N/kappa_q)).
 
-    Where every count shrinks at least to some share, D is at most that share of D: this is tried first.
+    Or the problem's own mixtures, with the same gaps. Where every count shrinks at least to some share,
+    D is at most that share of D: this is tried first.
     """
     size = data.means.size
     closest, lost = purse.closest[:size], purse.lost[:size]
@@ -241,6 +242,11 @@ def _shrunken_wealth(
     if cost < enough:
         return cost
     most = found = -math.inf
+    if not math.isnan(mixed_evidence(problem, family, data, code, cell, 1.0)):
+        for q in range(purse.gaps.size):
+            made = mixed_evidence(problem, family, data, code, cell, purse.gaps[q])
+            found = log_add(found, math.log(purse.weights[q]) + made)
+        return found
     for q in range(purse.gaps.size):
         share = _shrink(data.counts, purse.gaps[q], shrunken.counts, lost)
         made = math.log(purse.weights[q]) - largest_sum(lost, purse.marks[RANK])

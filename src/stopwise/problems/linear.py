@@ -1,0 +1,345 @@
+"""Which arm is best, if the means are linear in known features? Gaussian arms: docs/linear.md.
+
+theta-hat = V^-1 sum_a (N_a/s_a^2) x_a m_a with V = sum_a (N_a/s_a^2) x_a x_a^T, so counts and means are
+all that is needed. Costs are likelihood ratios against the best fit, (theta-hat . y)^2/(2 y^T V^-1 y)
+for y = x_i - x_j, whatever the distance of the arms' means from the fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stopwise.core import checks
+from stopwise.core.arrays import Floats, assign, inner, largest_size, place_of_largest, solve_linear
+from stopwise.core.data import Curve, Data
+from stopwise.core.errors import BadArgument, NotDefined
+from stopwise.core.options import ROWS, Option
+from stopwise.core.values import Problem
+from stopwise.core.verbs import jitable
+from stopwise.families.verbs import Quadratic, of_arm, space, variance
+from stopwise.problems import rounds, verbs
+from stopwise.problems.limits import arms_in_words
+from stopwise.problems.lowest import GOALS, asked_for, lowest_in_words
+from stopwise.problems.verbs import Code
+
+TIED = 1e-12  # gaps this small, relatively, are rounding
+
+
+class _Linear(NamedTuple):
+    arms: int
+    features: Floats
+
+
+class Linear(_Linear, Problem):
+    """The arm with the largest mean, where means are ``features @ theta`` for an unknown theta.
+
+    ``features`` has a row for each arm. Answers: the arms. With ``goal="min"`` the smallest mean.
+    """
+
+    __slots__ = ()
+    title = "Which option is best, if means are linear in features?"
+    options = {
+        "features": Option(ROWS, "A row of numbers for each option"),
+        "goal": Option({"enum": list(GOALS)}, "max: the highest mean; min: the lowest"),
+    }
+
+    def __new__(cls, features: ArrayLike, goal: str = "max") -> Linear:
+        rows = checks.matrix("features", features)
+        if len(rows) < 2:
+            raise BadArgument("features", rows.tolist(), "at least two rows, one for each arm")
+        if np.linalg.matrix_rank(rows) < rows.shape[1]:
+            hint = "Leave out columns that are combinations of others."
+            raise BadArgument("features", rows.tolist(), "independent columns", hint)
+        found: Linear = asked_for(goal, super().__new__(cls, len(rows), rows))
+        return found
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.features,)
+
+    def means(self, theta: ArrayLike) -> Floats:
+        """The arms' means at a theta."""
+        return np.asarray(self.features @ checks.vector("theta", theta))
+
+    def __repr__(self) -> str:
+        return f"Linear({self.features.tolist()})"
+
+
+@verbs.answers.register(Linear)
+def _answers(problem: Linear) -> Iterator[int]:
+    return iter(range(problem.arms))
+
+
+verbs.answer_count.register(Linear)(lambda problem: problem.arms)
+verbs.several_answers.register(Linear)(lambda problem: False)
+verbs.sense.register(Linear)(lambda problem: 1)
+verbs.named.register(Linear)(lambda problem, answer: (answer,))
+verbs.rank.register(Linear)(lambda problem: problem.arms)
+verbs.union_bound.register(Linear)(lambda problem: problem.arms - 1)
+
+
+@verbs.correct_answers.register(Linear)
+def _correct_answers(problem: Linear, means: Floats) -> Iterator[int]:
+    close = TIED * max(float(np.abs(means).max()), 1e-300)
+    return (int(k) for k in np.flatnonzero(means >= means.max() - close))
+
+
+@verbs.is_model.register(Linear)
+def _is_model(problem: Linear, means: Floats) -> bool:
+    theta = np.linalg.lstsq(problem.features, means, rcond=None)[0]
+    off = np.abs(problem.features @ theta - means).max()
+    return bool(off <= 1e-9 * max(1e-300, float(np.abs(means).max())))
+
+
+@verbs.check.register(Linear)
+def _check(problem: Linear, family: Any) -> None:
+    if not isinstance(family, Quadratic) or space(family) != (-math.inf, math.inf):
+        raise NotDefined(
+            f"Linear with {family!r}: solved for Gaussian arms with known variances only. Use "
+            "Gaussian(variance=...), or BestArm, which assumes nothing of how the means are related."
+        )
+
+
+@verbs.in_words.register(Linear)
+def _in_words(problem: Linear, answer: int, labels: Sequence[str]) -> str:
+    return f"{labels[answer]} is best"
+
+
+@lowest_in_words.register(Linear)
+def _lowest_in_words(problem: Linear, answer: int, labels: Sequence[str]) -> str:
+    return f"{labels[answer]} is lowest"
+
+
+verbs.asked.register(Linear)(
+    lambda problem: "Which option has the highest mean, if means are linear in their features?"
+)
+
+
+@verbs.tie.register(Linear)
+def _tie(problem: Linear, means: Floats) -> tuple[str, str]:
+    tied = list(_correct_answers(problem, means))
+    return f"{arms_in_words(tied)} tie for the best", "Guess a theta at which they differ."
+
+
+# ------------------------------------------------------------------------------- linear algebra
+
+
+@jitable(allocates=True)
+def information(problem: Linear, family: Any, counts: Floats) -> Floats:
+    """V = sum_a (N_a/s_a^2) x_a x_a^T, with a hair on the diagonal where arms have no weight."""
+    size = problem.features.shape[1]
+    found = np.zeros((size, size))
+    for a in range(counts.size):
+        weight = counts[a] / variance(of_arm(family, a), 0.0)
+        if weight > 0.0:
+            for r in range(size):
+                for c in range(size):
+                    found[r, c] += weight * problem.features[a, r] * problem.features[a, c]
+    most = 0.0
+    for r in range(size):
+        most = max(most, found[r, r])
+    for r in range(size):
+        found[r, r] += 1e-15 * most
+    return found
+
+
+@jitable(allocates=True)
+def solved(matrix: Floats, right: Floats) -> Floats:
+    """matrix^-1 right."""
+    found = right.copy()
+    solve_linear(matrix.copy(), found)
+    return found
+
+
+@jitable(allocates=True)
+def log_determinant(matrix: Floats) -> float:
+    """Of a positive definite matrix, by elimination."""
+    left, found = matrix.copy(), 0.0
+    for c in range(len(left)):
+        found += math.log(left[c, c])
+        for r in range(c + 1, len(left)):
+            factor = left[r, c] / left[c, c]
+            for k in range(c, len(left)):
+                left[r, k] -= factor * left[c, k]
+    return found
+
+
+@jitable(allocates=True)
+def estimate(problem: Linear, family: Any, data: Data, shape: Floats) -> Floats:
+    """theta-hat."""
+    pull = np.zeros(problem.features.shape[1])
+    for a in range(data.means.size):
+        weight = data.counts[a] / variance(of_arm(family, a), 0.0)
+        for r in range(pull.size):
+            pull[r] += weight * data.means[a] * problem.features[a, r]
+    return solved(shape, pull)
+
+
+@jitable
+def fit(problem: Linear, family: Any, data: Data, fitted: Floats) -> None:
+    """The arms' means at theta-hat."""
+    theta = estimate(problem, family, data, information(problem, family, data.counts))
+    for a in range(fitted.size):
+        fitted[a] = inner(problem.features[a], theta)
+
+
+# ----------------------------------------------------------------------------------------- costs
+
+
+@jitable
+def rival(code: Code, cell: int) -> int:
+    """The arm that beats the answer in this cell."""
+    return cell if cell < code[0] else cell + 1
+
+
+verbs.cell_count.register(Linear)(lambda problem, code: problem.arms - 1)
+
+
+class Pair(NamedTuple):
+    """Of an answer and a rival: y = x_i - x_j, its gap theta-hat . y, V^-1 y, and y^T V^-1 y."""
+
+    gap: float
+    toward: Floats
+    width: float
+
+
+@jitable(allocates=True)
+def compare(problem: Linear, theta: Floats, shape: Floats, arm: int, other: int) -> Pair:
+    """What a cell asks of the data; a gap that is rounding counts as 0."""
+    y = problem.features[arm] - problem.features[other]
+    toward, gap = solved(shape, y), inner(y, theta)
+    close = TIED * largest_size(problem.features[arm]) * largest_size(theta)
+    return Pair(gap if gap > close else 0.0, toward, inner(y, toward))
+
+
+@verbs.project.register(Linear)
+def _project(
+    problem: Linear, family: Any, data: Data, code: Code, cell: int, closest: Floats
+) -> float:
+    shape = information(problem, family, data.counts)
+    theta = estimate(problem, family, data, shape)
+    gap, toward, width = compare(problem, theta, shape, code[0], rival(code, cell))
+    assign(closest, data.means)
+    if gap == 0.0 or width <= 0.0:
+        return 0.0
+    for a in range(closest.size):
+        closest[a] = inner(problem.features[a], theta)
+        closest[a] -= gap / width * inner(problem.features[a], toward)
+    return 0.5 * gap * gap / width
+
+
+@verbs.add_hessian.register(Linear)
+def _add_hessian(
+    problem: Linear, family: Any, data: Data, code: Code, cell: int, closest: Floats, curve: Curve
+) -> None:
+    """(gap/q)^2 (u_k^2 u_l^2/q - u_k G_kl u_l): u = X V^-1 y, G = X V^-1 X^T, q = y . V^-1 y."""
+    shape = information(problem, family, data.counts)
+    theta = estimate(problem, family, data, shape)
+    gap, toward, width = compare(problem, theta, shape, code[0], rival(code, cell))
+    factor = curve.scale * gap * gap / (width * width)
+    for k in range(problem.arms):
+        own = variance(of_arm(family, k), 0.0)
+        u, back = inner(problem.features[k], toward), solved(shape, problem.features[k])
+        for j in range(problem.arms):
+            both = own * variance(of_arm(family, j), 0.0)
+            v = inner(problem.features[j], toward)
+            bent = u * u * v * v / width - u * v * inner(problem.features[j], back)
+            curve.hessian[k, j] += factor * bent / both
+
+
+@verbs.mixed_evidence.register(Linear)
+def _mixed_evidence(
+    problem: Linear, family: Any, data: Data, code: Code, cell: int, gap: float
+) -> float:
+    """gap^2/(2 (y V^-1 y + y V^-1 P V^-1 y)) - (1/2) log det(1 + V P^-1): docs/linear.md, (1).
+
+    P is the precision of a normal prior for theta's deviation, (d/K) sum_a x_a x_a^T/s_a^2 over gap^2.
+    """
+    shape = information(problem, family, data.counts)
+    theta = estimate(problem, family, data, shape)
+    pair = compare(problem, theta, shape, code[0], rival(code, cell))
+    size = problem.features.shape[1]
+    each = size / (problem.arms * gap * gap)
+    prior = information(problem, family, np.full(problem.arms, each))
+    wider = pair.width
+    for r in range(size):
+        wider += pair.toward[r] * inner(prior[r], pair.toward)
+    lost = log_determinant(shape + prior) - log_determinant(prior)
+    return 0.5 * pair.gap * pair.gap / wider - 0.5 * lost
+
+
+@verbs.reach.register(Linear)
+def _reach(
+    problem: Linear, family: Any, data: Data, code: Code, level: float, point: Floats
+) -> float:
+    """The answer must not be below any rival: the dearest of these, a lower bound."""
+    most, point[0] = 0.0, math.nan
+    shape = information(problem, family, data.counts)
+    theta = estimate(problem, family, data, shape)
+    for other in range(problem.arms):
+        if other != code[0]:
+            gap, _, width = compare(problem, theta, shape, other, code[0])
+            most = max(most, 0.5 * gap * gap / width)
+    return most
+
+
+# -------------------------------------------------------------------------------------- one round
+
+
+class Fit(NamedTuple):
+    """The arms' means at theta-hat; and scratch."""
+
+    means: Floats
+    code: Code
+
+
+@rounds.sketch.register(Linear)
+def _sketch(problem: Linear, family: Any) -> Fit:
+    return Fit(np.zeros(problem.arms), np.zeros(1, dtype=np.int64))
+
+
+@rounds.rebuild.register(Linear)
+def _rebuild(problem: Linear, family: Any, data: Data, sketch: Fit) -> None:
+    fit(problem, family, data, sketch.means)
+
+
+@rounds.absorb.register(Linear)
+def _absorb(problem: Linear, family: Any, data: Data, sketch: Fit, arm: int, before: float) -> None:
+    fit(problem, family, data, sketch.means)
+
+
+@rounds.first_oracle.register(Linear)
+def _first_oracle(
+    problem: Linear, family: Any, data: Data, sketch: Fit, code: Code, weights: Floats
+) -> None:
+    code[0] = place_of_largest(sketch.means)
+    rounds.solve_round(problem, family, sketch.means, code, weights)
+
+
+@rounds.answer_weights.register(Linear)
+def _answer_weights(
+    problem: Linear, family: Any, data: Data, sketch: Fit, code: Code, weights: Floats
+) -> None:
+    """Where the answer is wrong, those of the best arm."""
+    value = rounds.solve_round(problem, family, sketch.means, code, weights)
+    if value == 0.0:
+        _first_oracle(problem, family, data, sketch, sketch.code, weights)
+
+
+@rounds.best_evidence.register(Linear)
+def _best_evidence(
+    problem: Linear, family: Any, data: Data, sketch: Fit, enough: float, code: Code
+) -> float:
+    """Only the arm that is best at theta-hat has any."""
+    least, code[0] = math.inf, place_of_largest(sketch.means)
+    shape = information(problem, family, data.counts)
+    theta = estimate(problem, family, data, shape)
+    for other in range(problem.arms):
+        if other != code[0]:
+            gap, _, width = compare(problem, theta, shape, code[0], other)
+            least = min(least, 0.5 * gap * gap / width)
+    return least
