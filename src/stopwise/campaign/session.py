@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from stopwise import __version__
 from stopwise.campaign import rounds
 from stopwise.campaign.order import Feed, Queue, check_order
 from stopwise.campaign.view import Crossing, View
-from stopwise.core.arrays import Ints
+from stopwise.core.arrays import Ints, arrays_in
 from stopwise.core.data import ALLOWANCE
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
@@ -49,7 +49,7 @@ class Session(View):
         self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(seed)
-        self._fixed = [*_arrays(self.ledger[:2]), self.ledger.history.arms]
+        self._fixed = [*arrays_in(self.ledger[:2]), self.ledger.history.arms]
 
     def ask(self) -> int:
         """The next arm."""
@@ -238,12 +238,3 @@ class Session(View):
 def _cut(arrays: Any, piece: slice) -> Any:
     """The same piece of every array of a tuple."""
     return type(arrays)(*(array[piece] for array in arrays))
-
-
-def _arrays(value: Any) -> Iterator[Any]:
-    """All arrays in nested tuples, in order."""
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from _arrays(part)

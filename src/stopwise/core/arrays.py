@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,30 @@ Ints = NDArray[np.int64]
 Rng = np.random.Generator
 
 
+def arrays_in(value: Any) -> Iterator[Any]:
+    """All arrays in nested tuples, in order."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from arrays_in(part)
+
+
 @jitable(inline=True)
 def assign(out: Any, values: Any) -> None:
     """out[:] = values, for vectors of one size."""
     for k in range(out.size):
         out[k] = values[k]
+
+
+@jitable(inline=True)
+def replace(out: Any, values: Any) -> None:
+    """out[:] = values, but nothing is written where they are the same: what reads it need not wait."""
+    other = False
+    for k in range(out.size):
+        other |= out[k] != values[k]
+    if other:
+        assign(out, values)
 
 
 @jitable(inline=True)
@@ -78,7 +98,7 @@ def largest_size(values: Any) -> float:
     return most
 
 
-@jitable
+@jitable(inline=True)
 def smallest(values: Any) -> float:
     """The smallest value."""
     least = values[0]

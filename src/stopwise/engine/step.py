@@ -18,8 +18,8 @@ from stopwise.stopping.verbs import tally, update
 REFRESH = 1024  # rounds after which sketches are built anew, so that rounding cannot pile up
 
 
-def begin(setting: Any, live: bool = False, kept: Any = None) -> State:
-    """A run before its first sample; a live one has samples in flight; ``kept`` is a sketch to reuse."""
+def begin(setting: Any, live: bool = False) -> State:
+    """A run before its first sample; a live one has samples in flight."""
     problem, family, strategy, rule = setting
     arms, size = problem.arms, code_size(problem)
     counts = np.zeros(arms)
@@ -31,17 +31,12 @@ def begin(setting: Any, live: bool = False, kept: Any = None) -> State:
         np.zeros(arms),
         own,
         np.zeros(arms) if live else counts,
-        sketch(problem, view) if kept is None else kept,
+        sketch(problem, view),
         Pursuit(code, np.zeros(arms), np.zeros(arms + 1), notes(strategy, problem)),
         tally(rule, problem, view),
         answer,
         np.zeros(2),
     )
-
-
-def restart(setting: Any, state: State) -> State:
-    """The state before the first sample; the sketch, which is rebuilt from data, is used again."""
-    return begin(setting, kept=state.sketch)
 
 
 @jitable(inline=True)

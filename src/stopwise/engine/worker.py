@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from stopwise.core import kernels
+from stopwise.core.arrays import arrays_in
 from stopwise.core.data import State
 from stopwise.core.errors import StopwiseError
 from stopwise.engine.design import Design, generator
 from stopwise.engine.loop import Outcome, Trace, run_rounds
 from stopwise.engine.source import Supply, empty_source
-from stopwise.engine.step import begin, restart
+from stopwise.engine.step import begin
 from stopwise.engine.verdict import Verdict
 
 CHUNK = 32_768  # rounds between chances to stop
@@ -26,6 +27,8 @@ class Worker:
     def __init__(self, design: Design, trace: Trace | None = None) -> None:
         self.design = design
         self.state: State = begin(design.setting)
+        memory = arrays_in(self.state._replace(sketch=None))  # a sketch is built from data anyway
+        self._first = [(each, each.copy()) for each in memory if each.flags.writeable]
         self.trace = new_trace(design.code_size) if trace is None else trace
         self.kernel = kernel(design, self.state, self.trace)
 
@@ -34,7 +37,8 @@ class Worker:
     ) -> Iterator[int]:
         """One run, in chunks; yields the rounds done so far."""
         design = self.design
-        self.state = restart(design.setting, self.state)
+        for each, first in self._first:
+            each[...] = first
         rng = dice = generator(seed, cell, repetition)
         if getattr(design.strategy, "uses_randomness", False):
             dice = generator(seed, cell, repetition, 1)

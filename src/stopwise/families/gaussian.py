@@ -12,7 +12,7 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.checks import positive, vector
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBERS, POSITIVE, Option
-from stopwise.families import rounding, verbs
+from stopwise.families import verbs
 from stopwise.families.bets import half_normal
 from stopwise.families.laws import NormalLaw, law_of
 from stopwise.families.unknown_variance import GaussianUnknown
@@ -85,7 +85,8 @@ verbs.interval.register(Quadratic)(lambda family: (-math.inf, math.inf))
 
 @verbs.divergence.register(Gaussian)
 def _divergence(family: Gaussian, mu: float, lam: float) -> float:
-    return rounding.square_ratio(0.5, mu - lam, family.variance)
+    gap = mu - lam
+    return 0.5 / family.variance * gap * gap  # in this order no square is too large, or too small
 
 
 verbs.variance.register(Gaussian)(lambda family, mu: family.variance)
@@ -121,11 +122,14 @@ law_of.register(Quadratic)(lambda family, mean, deviation: NormalLaw(mean, devia
 
 @verbs.least_surprise.register(Gaussian)
 def _least_surprise(family: Gaussian, sample: float, mean: float, level: float) -> float:
-    gap, inside = sample - mean, 2.0 * family.variance * max(level, 0.0)
-    if gap * gap <= inside:
-        return 0.0
-    beyond = abs(gap) - math.sqrt(inside)
-    return 0.5 * beyond * beyond / family.variance
+    beyond = max(abs(sample - mean) - math.sqrt(2.0 * family.variance * max(level, 0.0)), 0.0)
+    return 0.5 / family.variance * beyond * beyond
+
+
+@verbs.absorbed.register(Gaussian)
+def _absorbed(family: Gaussian, count: float, before: float, mean: float, sample: float) -> float:
+    """N (m' - m) = x - m' and m' - m + x - m' = x - m."""
+    return 0.5 / family.variance * (sample - before) * (sample - mean)
 
 
 verbs.gaps.register(Quadratic)(lambda family: (math.sqrt(8.0), math.sqrt(8.0), 8))

@@ -28,7 +28,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.options import Option
 from stopwise.core.values import Strategy
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import additive, divergence, least_surprise, of_arm
+from stopwise.families.verbs import absorbed, additive, least_surprise, of_arm
 from stopwise.problems.rounds import Search, answer_weights, first_reachable, listed_answers
 from stopwise.problems.verbs import Answer, answers, encode
 from stopwise.sampling.tracking import TRACKING, tracker
@@ -163,14 +163,7 @@ def _notice(
         costs[arm] = price
     if known[BARRIER] < math.inf:
         back = least_surprise(own, sample, mean, known[BARRIER] / count)
-        known[BARRIER] -= _moved(own, count - 1.0, before, mean)
-        known[BARRIER] -= _moved(own, 1.0, sample, mean) - back
-
-
-@jitable
-def _moved(family: Any, count: float, mu: float, lam: float) -> float:
-    """N d(mu, lambda), 0 where nothing moved."""
-    return 0.0 if count == 0.0 or mu == lam else count * divergence(family, mu, lam)
+        known[BARRIER] -= absorbed(own, count - 1.0, before, mean, sample) - back
 
 
 @aim.register(Sticky)

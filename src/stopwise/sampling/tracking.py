@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, smallest
 from stopwise.core.errors import BadArgument, MissingVerb
 from stopwise.core.options import Option
 from stopwise.core.values import Empty, Value
@@ -72,11 +72,6 @@ def water_level(target: Floats, floor: float, start: float) -> float:
     to it, and the mass comes from the others in equal parts, as far as each can give. Any unequal
     cut would have a larger part.
     """
-    scarce = False
-    for k in range(target.size):
-        scarce |= target[k] < floor
-    if not scarce:
-        return floor
     level, goal = max(start, floor), 1.0 - target.size * floor
     for _ in range(target.size + 1):  # Newton on a convex piecewise linear function: K pieces
         above, richer = excess(target, level)
@@ -114,9 +109,19 @@ def _follow_sum(
 ) -> int:
     arms = counts.size
     floor = 0.5 / math.sqrt(arms * arms + rounds)  # epsilon_t of the tracking lemma
+    if smallest(target) >= floor:  # the target is its own projection
+        return _add_and_choose(target, 0.0, 0.0, counts, totals)
     level = totals[arms] = water_level(target, floor, totals[arms])
+    return _add_and_choose(target, level, floor, counts, totals)
+
+
+@jitable(inline=True)
+def _add_and_choose(
+    target: Floats, level: float, floor: float, counts: Floats, totals: Floats
+) -> int:
+    """Add what is above the level, and the floor; the first of the arms that are furthest behind."""
     best, arm = -math.inf, 0
-    for k in range(arms):
+    for k in range(counts.size):
         totals[k] += max(target[k] - level, 0.0) + floor
         behind = totals[k] - counts[k]
         if behind > best:

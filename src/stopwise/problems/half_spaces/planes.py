@@ -9,7 +9,7 @@ import numpy as np
 
 from stopwise.cells.bound import total_divergence
 from stopwise.cells.half_space import missing
-from stopwise.core.arrays import Floats, assign, total
+from stopwise.core.arrays import Floats, assign, replace, total
 from stopwise.core.data import Data
 from stopwise.families.verbs import Quadratic, arms_alike, of_arm, variance
 from stopwise.problems import rounds, verbs
@@ -106,7 +106,7 @@ def _first_oracle_quadratic(
         if value > best:
             best, place = value, m
     code[0] = 2 * place if sketch.heights[place] >= 0.0 else 2 * place + 1
-    assign(weights, sketch.targets[place])
+    replace(weights, sketch.targets[place])
 
 
 @rounds.answer_weights.register(AnyHalfSpace)
@@ -130,7 +130,7 @@ def _answer_weights(
 def _answer_weights_quadratic(
     problem: AnyHalfSpace, family: Any, data: Data, sketch: Planes, code: Code, weights: Floats
 ) -> None:
-    assign(weights, sketch.targets[code[0] // 2])
+    replace(weights, sketch.targets[code[0] // 2])
 
 
 @rounds.best_evidence.register(AnyHalfSpace)
