@@ -198,6 +198,11 @@ def _best_evidence(
     return least
 
 
+@rounds.answer_at.register(BetterThan)
+def _answer_at(problem: BetterThan, family: Any, data: Data, sketch: Claims, code: Code) -> None:
+    _likelier(problem, family, data, code)
+
+
 @rounds.first_reachable.register(BetterThan)
 def _first_reachable(
     problem: BetterThan,

@@ -131,6 +131,11 @@ def _better_set(problem: TopArms, family: Any, data: Data, sketch: Pairs, level:
     return closed_set(sketch.forces, sketch.order, problem.m, sketch.trial)
 
 
+@rounds.answer_at.register(TopArms)
+def _answer_at(problem: TopArms, family: Any, data: Data, sketch: Pairs, code: Code) -> None:
+    best_set(data.means, problem.m, sketch.order, code)
+
+
 @rounds.first_reachable.register(TopArms)
 def _first_reachable(
     problem: TopArms,
