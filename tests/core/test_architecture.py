@@ -40,9 +40,9 @@ FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite
 # verbs, and what the kinds of a room share
 SHARED = {
     *("families.verbs", "families.checks", "families.laws", "families.mirror", "families.mixtures"),
-    "families.students_t",
+    *("families.students_t", "families.priced"),
     *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked"),
-    *("sampling.verbs", "sampling.tracking"),
+    *("sampling.verbs", "sampling.tracking", "sampling.thrift"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
     "stopping.purse",
 }
@@ -133,6 +133,7 @@ def test_nobody_knows_a_problem_family_strategy_or_rule_by_name(path: Path) -> N
         "families.binomial": {"families.bernoulli"},
         "families.bounded": {"families.bounded_coin", "families.gaussian"},
         "families.bounded_coin": {"families.bernoulli"},
+        "families.priced": {"families.gaussian"},
         "engine.region": {"sampling.sticky"},
         "studies.paper.figure1": {"sampling.sticky"},
     }

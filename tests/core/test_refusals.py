@@ -256,6 +256,19 @@ WITH_ARMS = [
     (sw.AnyBetterThan, 2),
 ]
 SETS: list[Row] = [
+    (lambda: sw.Linear([[1.0, 0.0]]), BadArgument, ["features", "at least two rows"]),
+    (lambda: sw.Linear([[1, 1], [2, 2]]), BadArgument, ["features", "independent columns"]),
+    (lambda: sw.Linear([[1], [2]], goal="up"), BadArgument, ["goal: got 'up'", '"max"', '"min"']),
+    (
+        lambda: sw.oracle(sw.Linear([[1], [2]]), [1, 3], family=sw.Gaussian()),
+        BadArgument,
+        ["means: got [1.0, 3.0]", "possible models of Linear("],
+    ),
+    (
+        lambda: sw.oracle(sw.Linear([[1], [2]]), [0.1, 0.2], family=coin),
+        NotDefined,
+        ["Linear with Bernoulli()", "Gaussian arms with known variances"],
+    ),
     *(
         (
             lambda bad=bad: sw.oracle(two, [0.1, 0.2], family=coin, costs=bad),

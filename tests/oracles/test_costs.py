@@ -109,7 +109,11 @@ STATED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("strategy", [sw.TrackAndStop(), sw.StickyTrackAndStop()], ids=repr)
+@pytest.mark.parametrize(
+    "strategy",
+    [sw.TrackAndStop(), pytest.param(sw.StickyTrackAndStop(), marks=pytest.mark.slow)],
+    ids=repr,
+)
 def test_a_run_costs_less(strategy: Any) -> None:
     """Two normal arms, 1 and 100 a sample: at least 30 % less than the cost-blind rule.
 

@@ -131,7 +131,7 @@ def test_models_are_different_enough_to_need_that_many() -> None:
     assert found == pytest.approx(kl(0.1, 0.9) / divergence(sw.Gaussian(), 0.5, 0.0))
 
 
-@pytest.mark.parametrize(("problem", "means", "family"), SEVERAL[1::3], ids=repr)
+@pytest.mark.parametrize(("problem", "means", "family"), SEVERAL[1:2], ids=repr)
 def test_no_proven_method_is_below(problem: Any, means: list[float], family: Any) -> None:
     """False-alarm rate 3e-7: five standard errors."""
     bound = sw.lower_bound(problem, means, family=family, delta=0.1)

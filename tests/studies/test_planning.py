@@ -102,6 +102,7 @@ def test_forecast_is_what_simulate_says() -> None:
             delta=0.1,
             repetitions=200,
             seed=3,
+            costs=[1.0, 2.5],
             workers=1,
         )
         (row,) = runs.summary()

@@ -44,6 +44,7 @@ CONVEX = [
     if type(s.family).__name__ in ["Gaussian", "Bernoulli", "Binomial", "Bounded", "Poisson"]
 ]
 GAUSSIAN = SETTINGS[:2]
+FEW = [SETTINGS[0], SETTINGS[2], SETTINGS[6]]  # for kinds that differ little from others
 
 # name of a problem -> the settings in which it is defined
 KINDS: dict[str, list[Setting]] = {
@@ -55,10 +56,10 @@ KINDS: dict[str, list[Setting]] = {
     "epsilon_minimum": SETTINGS,
     "any_low": SETTINGS,
     "any_sign": SETTINGS,
-    "top_arms": SETTINGS,
+    "top_arms": FEW,
     "epsilon_top_arms": SETTINGS,
-    "lowest_arms": SETTINGS,
-    "better": SETTINGS,
+    "lowest_arms": FEW,
+    "better": FEW,
     "epsilon_better": SETTINGS,
     "any_better": SETTINGS,
     "any_half_space": CONVEX,

@@ -295,11 +295,13 @@ class Fit(NamedTuple):
 
     means: Floats
     code: Code
+    drawn: Floats
 
 
 @rounds.sketch.register(Linear)
 def _sketch(problem: Linear, family: Any) -> Fit:
-    return Fit(np.zeros(problem.arms), np.zeros(1, dtype=np.int64))
+    means, drawn = np.zeros((2, problem.arms))
+    return Fit(means, np.zeros(1, dtype=np.int64), drawn)
 
 
 @rounds.rebuild.register(Linear)
@@ -328,6 +330,17 @@ def _answer_weights(
     value = rounds.solve_round(problem, family, sketch.means, code, weights)
     if value == 0.0:
         _first_oracle(problem, family, data, sketch, sketch.code, weights)
+
+
+@rounds.answer_at.register(Linear)
+def _answer_at(problem: Linear, family: Any, data: Data, sketch: Fit, code: Code) -> None:
+    """Means drawn arm by arm, N(m_a, V_a/N_a), fitted: theta then has its posterior's law.
+
+    It is linear in them, with mean theta-hat and covariance A (sum_a N_a x_a x_a^T/V_a) A = A, the
+    inverse of the information.
+    """
+    fit(problem, family, data, sketch.drawn)
+    code[0] = place_of_largest(sketch.drawn)
 
 
 @rounds.best_evidence.register(Linear)

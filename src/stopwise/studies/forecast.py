@@ -16,11 +16,11 @@ from stopwise.engine.design import Setting, default_stopping
 from stopwise.engine.truth import known_family
 from stopwise.families.laws import in_words
 from stopwise.families.verbs import bound_remark
-from stopwise.oracles.values import Oracle
 from stopwise.stopping.verbs import misplaced
 from stopwise.studies.amounts import TARGET, Guess, amount, spelled
 from stopwise.studies.classical import LACKS, fixed_sample
 from stopwise.studies.detectable import Detectable, Experiment, detectable
+from stopwise.studies.expected import Instance, Spread
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
 BEYOND = 5  # runs beyond a quantile without which it is not shown
@@ -28,37 +28,6 @@ SHOWN = 30  # arms in tables
 NOT_KNOWN = "-"
 
 Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
-
-
-@dataclass(frozen=True, eq=False)
-class Instance:
-    """Means that the experiment may meet, and the oracle there; ``seed`` is what simulate was given."""
-
-    means: Floats
-    seed: int
-    oracle: Oracle
-    lower_bound: float
-    laws: tuple[Any, ...] = ()  # the arms', where samples are not the family's
-    cost_bound: float = math.nan  # the lower bound on the expected cost, if samples have one
-
-    @property
-    def truth(self) -> Any:
-        """What ``simulate`` was given."""
-        return list(self.laws) or self.means
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """A number's mean and quantiles over the runs, each with its standard error."""
-
-    mean: float
-    standard_error: float
-    quantiles: dict[float, float]
-    quantile_errors: dict[float, float]  # by bootstrap, of instances if there are several
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values."""
-        return plain(vars(self))
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,14 +27,8 @@ from stopwise.problems.rounds import rebuild
 from stopwise.problems.verbs import tie
 from stopwise.stopping.verbs import update, weigh
 from stopwise.studies.amounts import Guess
-from stopwise.studies.forecast import (
-    BEYOND,
-    QUANTILES,
-    Forecast,
-    Instance,
-    Spread,
-    StrategyForecast,
-)
+from stopwise.studies.expected import Instance, Spread
+from stopwise.studies.forecast import BEYOND, QUANTILES, Forecast, StrategyForecast
 from stopwise.studies.guesses import read_guesses
 from stopwise.studies.results import Results, binomial_interval
 from stopwise.studies.simulation import DELTA, MAX_ROUNDS, reporter, simulate
@@ -166,7 +160,7 @@ def _instances(
     delta: float,
     seed: int,
     number: int,
-    prices: Floats | None,
+    prices: Floats | None = None,
 ) -> tuple[tuple[Instance, ...], bool]:
     """Where to simulate, with the lower bounds there; and whether one answer is correct at each."""
     drawn = [_draw(guesses, seed, place) for place in range(number)] if number > 1 else []
