@@ -23,7 +23,7 @@ from stopwise.engine.step import begin, observe
 from stopwise.families.verbs import draw, of_arm
 from stopwise.stopping.bets import arm_wealth, log_pair
 from stopwise.stopping.verbs import tally, weigh
-from validity import DELTAS, check_crossings, check_skipping, error_rates
+from validity import DELTAS, Chasing, check_crossings, check_skipping, error_rates
 
 FAMILIES = (
     (sw.Gaussian(), 0.0, 1.0),
@@ -204,10 +204,20 @@ CASES = [(setting, name) for setting in FAMILIES for name in questions(*setting)
 def test_error_rates(
     setting: Any, name: str, adaptive: bool, record_property: Callable[[str, object], None]
 ) -> None:
-    """False-alarm rate 1e-6 for each delta."""
-    strategy = sw.StickyTrackAndStop() if adaptive else sw.Uniform()
-    shares = check_errors(setting, name, strategy, runs=4000, rounds=1000)
+    """Up to 1,000 samples. Where runs end undecided, as most do here, more would change little."""
+    shares = check_errors(setting, name, Chasing(adaptive), runs=4000, rounds=1000)
     record_property("error rates", shares)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", [sw.TrackAndStop("D"), sw.StickyTrackAndStop()], ids=repr)
+@pytest.mark.parametrize("name", list(questions(*FAMILIES[3]))[:9])
+@pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
+def test_error_rates_of_tracking(
+    setting: Any, name: str, strategy: Any, record_property: Callable[[str, object], None]
+) -> None:
+    """By the oracle at the estimate, where a round is quick; for other arms in test_*_runs.py."""
+    record_property("error rates", check_errors(setting, name, strategy, runs=4000, rounds=500))
 
 
 @pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
