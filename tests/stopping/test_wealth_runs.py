@@ -118,6 +118,7 @@ def questions(family: Any, center: float, scale: float) -> dict[str, Asked]:
     low, high = [center - hair, center + scale, center + scale], [center + hair] * 3
     found: dict[str, Asked] = {
         "best arm": (sw.BestArm(3), [center] * 3, (0, 1)),
+        "two best arms": (sw.BestArm(3), [center, center, center - 0.5 * scale], (0,)),
         "epsilon": (sw.BestArm(3, gap), [center, center, center + gap + hair], (0, 1)),
         "thresholding": (sw.Thresholding(3, center), [center] * 3, tuple(_without_all(3))),
         "any low arm": (sw.AnyLowArm(3, center), high, (0, 1, 2)),
@@ -213,7 +214,7 @@ def test_error_rates(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", [sw.TrackAndStop("D"), sw.StickyTrackAndStop()], ids=repr)
-@pytest.mark.parametrize("name", list(questions(*FAMILIES[3]))[:9])
+@pytest.mark.parametrize("name", list(questions(*FAMILIES[3]))[:10])
 @pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
 def test_error_rates_of_tracking(
     setting: Any, name: str, strategy: Any, record_property: Callable[[str, object], None]
