@@ -6,7 +6,7 @@ Every simulation has a fixed seed; a correct package fails a count with probabil
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,7 @@ def check_ville(setting: Any, runs: int, rounds: int) -> None:
 # ------------------------------------------------------------------- wrong answers, hardest truths
 
 
-Asked = tuple[Any, list[float], tuple[Any, ...]]
+Asked = tuple[Any, list[float], Sequence[Any]]
 HALVES = [[0.8, 0.2, 0.0], [0.2, 0.8, 0.0]]
 
 
@@ -121,9 +121,10 @@ def questions(family: Any, center: float, scale: float) -> dict[str, Asked]:
         "two best arms": (sw.BestArm(3), [center, center, center - 0.5 * scale], (0,)),
         "epsilon": (sw.BestArm(3, gap), [center, center, center + gap + hair], (0, 1)),
         "thresholding": (sw.Thresholding(3, center), [center] * 3, tuple(_without_all(3))),
+        "one at the limit": (sw.Thresholding(3, center), [center] + [center + scale] * 2, ((),)),
         "any low arm": (sw.AnyLowArm(3, center), high, (0, 1, 2)),
         "any low arm, none": (sw.AnyLowArm(3, center), low, ("none", 1, 2)),
-        "any sign": (sw.AnySign(2, center), [center - hair] * 2, ((0, "high"), (1, "high"))),
+        "any sign": (sw.AnySign(3, center), [center - hair] * 3, [(k, "high") for k in range(3)]),
         "minimum, low": (sw.MinimumThreshold(3, center), high, ("low",)),
         "minimum, high": (sw.MinimumThreshold(3, center), low, ("high",)),
         "product": (
@@ -214,7 +215,7 @@ def test_error_rates(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", [sw.TrackAndStop("D"), sw.StickyTrackAndStop()], ids=repr)
-@pytest.mark.parametrize("name", list(questions(*FAMILIES[3]))[:10])
+@pytest.mark.parametrize("name", list(questions(*FAMILIES[3]))[:11])
 @pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
 def test_error_rates_of_tracking(
     setting: Any, name: str, strategy: Any, record_property: Callable[[str, object], None]
