@@ -105,9 +105,10 @@ def test_first_steps_of_the_readme(environment: Path, tmp_path: Path) -> None:
     shown = run(environment, tmp_path, "python", "readme.py")
     assert "decided: long prompt is best" in shown
     assert "new driver is lowest" in shown
-    (shell,) = re.findall(r"## From the shell\n\n```console\n(.*?)```", text, re.S)
-    for line in shell.splitlines():
-        run(environment, tmp_path, *line.removeprefix("$ ").split())
+    for title, body in re.findall(r'```\w+ title="([\w.]+)"\n(.*?)```', text, re.S):
+        (tmp_path / title).write_text(body)
+    for line in re.findall(r"^\$ (stopwise .*)$", text, re.M):
+        run(environment, tmp_path, *line.split())
 
 
 @pytest.mark.slow
