@@ -438,6 +438,17 @@ def test_ends_gracefully(tmp_path: Path) -> None:
         assert service.stop() == 0
 
 
+def test_samples_that_come_after_their_lease_are_said_to_be_late(client: sw.Client) -> None:
+    """As after an outage: the spool sends them, and they do not count."""
+    campaign = client.create(SPEC, name="too late")
+    (ticket,) = campaign.ask(lease=0.05)
+    client.spool.put(client.url, "too late", ticket.token, 1.0)
+    time.sleep(0.1)
+    with pytest.warns(UserWarning, match="1 samples were told after their lease"):
+        assert client.flush() == 0
+    assert campaign.status().samples == 0
+
+
 def test_spool_survives_the_service_and_itself(tmp_path: Path) -> None:
     storage, spool = f"sqlite:///{tmp_path}/s.db", tmp_path / "spool.db"
     with serving(storage, tmp_path) as service:
