@@ -342,8 +342,11 @@ def test_a_guess_of_the_means_shows_what_it_may_cost(opened: Opener) -> None:
     expect(shown).to_have_text(
         re.compile(r"^About \d+ samples on average; nine of ten need between")
     )
+    expect(
+        page.get_by_text(re.compile(r"^A classical test for these means takes \d+, may be"))
+    ).to_be_visible()
     first = shown.inner_text()
-    page.get_by_label("Risk of a wrong answer (delta)", exact=True).fill("0.001")
+    page.get_by_label("Risk of a wrong answer (delta)", exact=True).fill("0.1%")
     expect(shown).not_to_have_text(first)
     expect(shown).to_have_text(re.compile(r"^About \d+ samples on average"))
     guess.fill("0.5, 0.5")

@@ -42,8 +42,12 @@ export class ManagePanel {
       hint("Everything here is an event of the record. Nothing of it can spoil the guarantee."),
       this.text.node,
       el("div", { class: "actions" }, this.note, this.pause, this.resume, this.close, this.archive, this.unarchive),
-      el("div", { class: "pair" }, this.called.node, this.budget.node, this.minimum.node, this.option.node, this.label.node),
-      el("div", { class: "actions" }, this.rename, this.raise, this.require, this.relabel, this.add),
+      this.called.node,
+      el("div", { class: "actions" }, this.rename),
+      el("div", { class: "pair" }, this.budget.node, this.minimum.node),
+      el("div", { class: "actions" }, this.raise, this.require),
+      el("div", { class: "pair" }, this.option.node, this.label.node),
+      el("div", { class: "actions" }, this.relabel, this.add),
       this.result,
     );
     this.node.open = false;
