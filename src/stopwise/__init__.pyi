@@ -24,7 +24,11 @@ from stopwise.campaign.events import (
     Receipt as Receipt,
     Ticket as Ticket,
 )
+from stopwise.campaign.explain import Explanation as Explanation
+from stopwise.campaign.remaining import Remaining as Remaining
 from stopwise.campaign.session import Session as Session
+from stopwise.campaign.status import Recommendation as Recommendation, Status as Status
+from stopwise.campaign.verify import Verification as Verification
 from stopwise.cells.polyhedra import (
     Ball as Ball,
     OutsideBall as OutsideBall,
@@ -141,6 +145,7 @@ from stopwise.stopping.thresholds import (
     Stylized as Stylized,
 )
 from stopwise.stopping.wealth import Wealth as Wealth
+from stopwise.studies.detectable import Detectable as Detectable
 from stopwise.studies.forecast import Forecast as Forecast
 from stopwise.studies.paired import (
     PairedResults as PairedResults,

@@ -511,6 +511,15 @@ def test_results_of_the_past_are_imported_once(shell: Shell) -> None:
     assert "ends with .csv, .parquet" in shell("import", "quick", "past.txt").err
 
 
+def test_results_as_spreadsheets_write_them(shell: Shell) -> None:
+    shell("create", "quick.toml")
+    Path("past.csv").write_text("page;sold\nA;no\nB;TRUE\n")
+    assert (
+        "2 rows; decided after 2 of them"
+        in shell("import", "quick", "past.csv", "--arm", "page", "--value", "sold").out
+    )
+
+
 # -------------------------------------------------------------------------------------------- help
 
 

@@ -42,6 +42,10 @@ class Stranger:
     """A type that is none of ours."""
 
 
+class NoFields(sw.Strategy, listed=False):
+    """Not a NamedTuple."""
+
+
 class _Empty(NamedTuple):
     arms: int = 2
 
@@ -720,6 +724,26 @@ ROLES += [
         lambda: sw.run(two, [1, 0], family=normal, strategy="sticky"),
         BadArgument,
         ["strategy: got 'sticky'", "a strategy, such as TrackAndStop()"],
+    ),
+    (
+        lambda: sw.run(two, [1, 0], family=normal, strategy=_Empty()),
+        BadArgument,
+        ["strategy: got _Empty", "class _Empty(Fields, sw.Strategy)", "docs/extend.md"],
+    ),
+    (
+        lambda: sw.run(two, [1, 0], family=normal, strategy=NoFields()),
+        BadArgument,
+        ["strategy: got ", "class NoFields(Fields, sw.Strategy)", "a NamedTuple of its numbers"],
+    ),
+    (
+        lambda: sw.plan(two, ["3%", "x%"], family=sw.Bernoulli()),
+        BadArgument,
+        ["means[1]: got 'x%'", 'a percentage such as "2.4%"'],
+    ),
+    (
+        lambda: sw.plan(two, [0.3, 0.2], family=sw.Bernoulli(), delta="60%"),
+        BadArgument,
+        ["delta: got '60%'", "strictly between 0 and 0.5"],
     ),
     (
         lambda: sw.run(two, [1, 0], family=normal, stopping=sw.TrackAndStop()),

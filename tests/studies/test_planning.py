@@ -26,7 +26,8 @@ from stopwise.cli.main import app, main
 from stopwise.cli.plan import read_guesses, read_strategies
 from stopwise.engine.design import Setting, prepare
 from stopwise.studies import planning
-from stopwise.studies.forecast import QUANTILES, Forecast
+from stopwise.studies.expected import QUANTILES
+from stopwise.studies.forecast import Forecast
 from stopwise.studies.forecast_plot import picture
 from stopwise.studies.guesses import read_guesses as checked_guesses
 from stopwise.studies.planning import plan

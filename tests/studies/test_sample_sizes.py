@@ -16,7 +16,8 @@ import stopwise as sw
 import stopwise.cli.plan
 from stopwise.cli.main import app
 from stopwise.studies.classical import fixed_sample
-from stopwise.studies.forecast import QUANTILES, Forecast
+from stopwise.studies.expected import QUANTILES
+from stopwise.studies.forecast import Forecast
 
 PAIR, COINS = sw.BestArm(2), [0.7, 0.4]  # kinds that other tests compile too
 

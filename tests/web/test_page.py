@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser import Service, Window, browser
+from serving import until
 from stopwise.campaign.storage.store import Store
 from stopwise.web.tokens import Tokens
 
@@ -341,8 +342,11 @@ def test_a_guess_of_the_means_shows_what_it_may_cost(opened: Opener) -> None:
     expect(shown).to_have_text(
         re.compile(r"^About \d+ samples on average; nine of ten need between")
     )
+    expect(
+        page.get_by_text(re.compile(r"^A classical test for these means takes \d+, may be"))
+    ).to_be_visible()
     first = shown.inner_text()
-    page.get_by_label("Risk of a wrong answer (delta)", exact=True).fill("0.001")
+    page.get_by_label("Risk of a wrong answer (delta)", exact=True).fill("0.1%")
     expect(shown).not_to_have_text(first)
     expect(shown).to_have_text(re.compile(r"^About \d+ samples on average"))
     guess.fill("0.5, 0.5")
@@ -352,7 +356,7 @@ def test_a_guess_of_the_means_shows_what_it_may_cost(opened: Opener) -> None:
 
 
 def test_a_campaign_is_paused_renamed_closed_and_archived(service: Service, opened: Opener) -> None:
-    service.create("errand", arms=["a", "b"], budget=100)
+    service.create("errand", arms=["a", "b"], budget=100, room=3)
     service.work("errand", lambda place, arm: float(place % 2 == arm), 4)
     window = opened()
     page = window.page
@@ -370,6 +374,22 @@ def test_a_campaign_is_paused_renamed_closed_and_archived(service: Service, open
     page.get_by_label("Budget optional", exact=True).fill("500")
     page.get_by_role("button", name="Set the budget").click()
     expect(page.locator("[data-stat=samples]")).to_contain_text("of at most 500")
+    page.get_by_label("Minimum optional", exact=True).fill("7")
+    page.get_by_role("button", name="Set the minimum").click()
+    until(lambda: any("minimum" in each["note"] for each in service.campaign("errand", "/events")))
+    options = page.locator("section", has=page.get_by_role("heading", name="Options", exact=True))
+    page.get_by_label("Option", exact=True).select_option("b")
+    page.get_by_label("Label", exact=True).fill("bee")
+    page.get_by_role("button", name="Relabel").click()
+    expect(options).to_contain_text("bee")
+    page.get_by_label("Label", exact=True).fill("bee")
+    page.get_by_role("button", name="Add an option").click()
+    label = page.get_by_label("Label", exact=True)
+    expect(label).to_have_attribute("aria-invalid", "true")  # there is one
+    label.fill("sea")
+    page.get_by_role("button", name="Add an option").click()
+    expect(options).to_contain_text("sea")
+    expect(page.get_by_role("button", name="Add an option")).to_be_hidden()  # no room for more
     page.get_by_label("Name", exact=True).fill("errand of May")
     page.get_by_role("button", name="Rename").click()
     expect(page.get_by_role("heading", name="errand of May", level=1)).to_be_visible()

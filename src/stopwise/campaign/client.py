@@ -7,6 +7,7 @@ import json
 import os
 import random
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -67,17 +68,28 @@ class Client:
         return found
 
     def flush(self) -> int:
-        """Send what waits in the spool; how many are still waiting (the service is away)."""
+        """Send what waits in the spool; how many are still waiting (the service is away).
+
+        A warning says if samples came after their lease: they are on record, and do not count.
+        """
+        late = 0
         for held in self.spool.waiting(self.url):
             try:
                 path = f"/api/campaigns/{quote(held.campaign, safe='')}/tell"
-                self.call("POST", path, {"token": held.token, "value": held.value})
+                told = self.call("POST", path, {"token": held.token, "value": held.value})
             except errors.StorageError:  # away, or damaged: the tell is kept
                 break
             except StopwiseError as error:
                 self.spool.refuse(held.place, str(error))
                 continue
             self.spool.drop(held.place)
+            late += told["late"] and not told["decided"]
+        if late:
+            warnings.warn(
+                f"{late:,} samples were told after their lease: they are on record, and do not count. "
+                "Where the service may be away for long, ask with a longer lease.",
+                stacklevel=2,
+            )
         return len(self.spool.waiting(self.url))
 
     def close(self) -> None:

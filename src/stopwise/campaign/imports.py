@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from stopwise.campaign.events import Decision, Receipt
 from stopwise.core.errors import BadArgument, StopwiseError
@@ -16,6 +16,7 @@ from stopwise.core.optional import load
 
 TOGETHER = 1000  # rows of one commit
 Row = tuple[str | int, float, str]  # arm, value, token
+WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,19 @@ def send(
 def _csv(path: Path, arm: str, value: str) -> Iterator[tuple[Any, Any]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
+            reader = csv.DictReader(file, delimiter=_between(file))
             _check_columns(path, arm, value, list(reader.fieldnames or []))
             for row in reader:
                 yield row[arm], row[value]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadArgument("file", str(path), f"a CSV file that can be read ({error})") from None
+
+
+def _between(file: TextIO) -> str:
+    """What stands between the cells of the first line: a comma, a semicolon or a tab."""
+    first = file.readline()
+    file.seek(0)
+    return max(",;\t", key=first.count)
 
 
 def _parquet(path: Path, arm: str, value: str) -> Iterator[tuple[Any, Any]]:
@@ -105,6 +113,8 @@ def _arm(cell: Any, labels: Sequence[str]) -> str | int:
 
 def _number(row: int, cell: Any) -> float:
     try:
-        return float(cell)
+        known = WORDS.get(str(cell).strip().lower())
+        return float(cell) if known is None else known
     except (TypeError, ValueError):
-        raise BadArgument(f"row {row}", cell, "a number") from None
+        allowed = f"a number, or one of {', '.join(WORDS)}"
+        raise BadArgument(f"row {row}", cell, allowed) from None

@@ -139,13 +139,21 @@ class StoppingRule(Role, listed=False):
 
 def check_role(name: str, given: Any, kind: type[Role]) -> None:
     """Refuse what does not play this role, in the argument's own name."""
-    if isinstance(given, kind):
+    if isinstance(given, kind) and hasattr(given, "_fields"):
         return
     words = {"stopping": "a stopping rule"}.get(kind.role, f"a {kind.role}")
+    shown, hint = given, ""
     if isinstance(given, type) and issubclass(given, kind):
-        hint = f"This is the type; give a value of it: {given.__name__}(...)."
-        raise BadArgument(name, given.__name__, f"{words}, such as {kind.example}", hint)
-    raise BadArgument(name, given, f"{words}, such as {kind.example}")
+        shown, hint = (
+            given.__name__,
+            f"This is the type; give a value of it: {given.__name__}(...).",
+        )
+    elif isinstance(given, kind) or (hasattr(given, "_fields") and not isinstance(given, Role)):
+        hint = (
+            f"One of yours is class {type(given).__name__}(Fields, sw.{kind.__name__}), with Fields a "
+            "NamedTuple of its numbers (docs/extend.md)."
+        )
+    raise BadArgument(name, shown, f"{words}, such as {kind.example}", hint)
 
 
 def needs_family(function: Callable[P, R]) -> Callable[P, R]:

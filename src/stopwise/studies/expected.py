@@ -1,4 +1,4 @@
-"""What a forecast is made of: where runs were simulated, and how numbers spread over them."""
+"""What is expected of one strategy at guessed means, and of any: numbers of a plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import Any
 
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import plain
+from stopwise.core.values import Strategy
 from stopwise.oracles.values import Oracle
+from stopwise.studies.amounts import amount
+
+QUANTILES = (0.05, 0.5, 0.8, 0.95)
+BEYOND = 5  # runs beyond a quantile without which it is not shown
+NOT_KNOWN = "-"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,3 +46,50 @@ class Spread:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
         return plain(vars(self))
+
+
+@dataclass(frozen=True, eq=False)
+class StrategyForecast:
+    """What one strategy needs. An undecided run counts with the ``max_rounds`` that it had."""
+
+    name: str
+    strategy: Strategy
+    runs: int
+    undecided: int
+    errors: int
+    error_interval: tuple[float, float]  # exact (Clopper-Pearson), 95 %
+    samples: Spread
+    ratio: float  # mean samples / lower bound
+    cost: Spread | None  # if costs were given
+    arm_means: Floats
+    arm_highs: Floats  # 95 % quantiles
+    instance_means: Floats  # mean samples at each instance
+    between: float  # standard deviation over instances, of their means
+    within: float  # standard deviation of runs of one instance
+    times: Floats  # samples of every run, rising
+
+    def censored(self, q: float) -> bool:
+        """Whether the quantile lies among the undecided runs, so that it is only a lower bound."""
+        return q * (self.runs - 1) > self.runs - self.undecided - 1
+
+    def known(self, q: float) -> bool:
+        """Whether there are enough runs for this quantile."""
+        return self.runs * min(q, 1.0 - q) >= BEYOND - 1e-9
+
+    @property
+    def least(self) -> str:
+        """What to write before a mean that undecided runs make too low."""
+        return "> " if self.undecided else ""
+
+    def at_most(self, q: float) -> str:
+        """A quantile of the samples in words: "66,300" or "more than 1,000,000"."""
+        if self.censored(q):
+            return f"more than {self.times[-1]:,.0f}"
+        return amount(self.samples.quantiles[q]) if self.known(q) else NOT_KNOWN
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values."""
+        fields = dict(vars(self))
+        del fields["times"]
+        arms = {"mean": fields.pop("arm_means"), "0.95": fields.pop("arm_highs")}
+        return plain({**fields, "arms": arms})

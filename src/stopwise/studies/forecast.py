@@ -10,8 +10,8 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
-from stopwise.core.tables import html_table, plain, text_table
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy
+from stopwise.core.tables import html_table, text_table
+from stopwise.core.values import Family, Problem, StoppingRule
 from stopwise.engine.design import Setting, default_stopping
 from stopwise.engine.truth import known_family
 from stopwise.families.laws import in_words
@@ -20,61 +20,11 @@ from stopwise.stopping.verbs import misplaced
 from stopwise.studies.amounts import TARGET, Guess, amount, spelled
 from stopwise.studies.classical import LACKS, fixed_sample
 from stopwise.studies.detectable import Detectable, Experiment, detectable
-from stopwise.studies.expected import Instance, Spread
+from stopwise.studies.expected import BEYOND, NOT_KNOWN, QUANTILES, Instance, StrategyForecast
 
-QUANTILES = (0.05, 0.5, 0.8, 0.95)
-BEYOND = 5  # runs beyond a quantile without which it is not shown
 SHOWN = 30  # arms in tables
-NOT_KNOWN = "-"
 
 Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
-
-
-@dataclass(frozen=True, eq=False)
-class StrategyForecast:
-    """What one strategy needs. An undecided run counts with the ``max_rounds`` that it had."""
-
-    name: str
-    strategy: Strategy
-    runs: int
-    undecided: int
-    errors: int
-    error_interval: tuple[float, float]  # exact (Clopper-Pearson), 95 %
-    samples: Spread
-    ratio: float  # mean samples / lower bound
-    cost: Spread | None  # if costs were given
-    arm_means: Floats
-    arm_highs: Floats  # 95 % quantiles
-    instance_means: Floats  # mean samples at each instance
-    between: float  # standard deviation over instances, of their means
-    within: float  # standard deviation of runs of one instance
-    times: Floats  # samples of every run, rising
-
-    def censored(self, q: float) -> bool:
-        """Whether the quantile lies among the undecided runs, so that it is only a lower bound."""
-        return q * (self.runs - 1) > self.runs - self.undecided - 1
-
-    def known(self, q: float) -> bool:
-        """Whether there are enough runs for this quantile."""
-        return self.runs * min(q, 1.0 - q) >= BEYOND - 1e-9
-
-    @property
-    def least(self) -> str:
-        """What to write before a mean that undecided runs make too low."""
-        return "> " if self.undecided else ""
-
-    def at_most(self, q: float) -> str:
-        """A quantile of the samples in words: "66,300" or "more than 1,000,000"."""
-        if self.censored(q):
-            return f"more than {self.times[-1]:,.0f}"
-        return amount(self.samples.quantiles[q]) if self.known(q) else NOT_KNOWN
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values."""
-        fields = dict(vars(self))
-        del fields["times"]
-        arms = {"mean": fields.pop("arm_means"), "0.95": fields.pop("arm_highs")}
-        return plain({**fields, "arms": arms})
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,8 @@ from stopwise.problems.rounds import rebuild
 from stopwise.problems.verbs import tie
 from stopwise.stopping.verbs import update, weigh
 from stopwise.studies.amounts import Guess
-from stopwise.studies.expected import Instance, Spread
-from stopwise.studies.forecast import BEYOND, QUANTILES, Forecast, StrategyForecast
+from stopwise.studies.expected import BEYOND, QUANTILES, Instance, Spread, StrategyForecast
+from stopwise.studies.forecast import Forecast
 from stopwise.studies.guesses import read_guesses
 from stopwise.studies.results import Results, binomial_interval
 from stopwise.studies.simulation import DELTA, MAX_ROUNDS, reporter, simulate

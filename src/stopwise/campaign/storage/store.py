@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from stopwise.campaign.errors import (
 )
 from stopwise.campaign.spelling import alike, normalised
 from stopwise.campaign.storage.address import (
+    PATIENCE,
     check_room,
     damaged,
     engine_at,
@@ -51,6 +52,7 @@ from stopwise.campaign.storage.tables import (
     versions,
 )
 from stopwise.campaign.storage.transaction import Head, Transaction
+from stopwise.campaign.storage.turns import turn
 
 DEFAULT = "sqlite:///stopwise.db"
 RENAMED = 3  # looks for a campaign that may be renamed between two of them
@@ -147,7 +149,8 @@ class Store:
             # PostgreSQL: statements whose results nobody reads are sent together with the next one
             with raw.pipeline() if self._lock_row else nullcontext():
                 if first is not None:
-                    raw.execute(first)
+                    with self._turn(reads):
+                        raw.execute(first)
                 yield connection
                 raw.commit()
         except BaseException as error:
@@ -159,6 +162,12 @@ class Store:
         finally:
             self._inside = None
             pooled.close()
+
+    def _turn(self, reads: bool) -> AbstractContextManager[None]:
+        """Whoever changes a file waits for its turn."""
+        if reads or self._memory or self._lock_row:
+            return nullcontext()
+        return turn(Path(str(self.engine.url.database)), PATIENCE)
 
     def _head(self, connection: Connection, query: Statement, name: str) -> Head:
         once = LOCKED_HEAD_ONCE if query is LOCKED_HEAD_OF else HEAD_ONCE

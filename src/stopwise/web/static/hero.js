@@ -79,7 +79,7 @@ function needed({ remaining, budget: most, samples }) {
   const { low, high } = remaining;
   const left = most === null ? Infinity : most - samples;
   const doubt = low > left ? "more than the budget, likely" : "perhaps more than the budget";
-  return ["Still needed", `${count(low)} to ${count(high)}`, high > left ? doubt : "in 8 of 10 campaigns"];
+  return ["Still needed", `${count(low)}–${count(high)}`, high > left ? doubt : "in 8 of 10 campaigns"];
 }
 
 function inFlight(status) {

@@ -15,12 +15,14 @@ export class CostPreview {
       hint: "One number for each option, in their order. Nothing but this preview depends on it.",
     });
     this.result = el("p", { class: "preview", role: "status" });
+    this.beside = el("p", { class: "hint" });
     this.node = el(
       "section",
       { class: "card", "aria-label": "What it may cost" },
       el("h2", {}, "What it may cost"),
       this.field.node,
       this.result,
+      this.beside,
     );
   }
 
@@ -32,6 +34,7 @@ export class CostPreview {
     this.asked = wish;
     this.field.complain("");
     say(this.result, wish && "Working it out…");
+    say(this.beside, "");
     if (wish) this.timer = setTimeout(() => this.work(), REST);
   }
 
@@ -50,13 +53,21 @@ export class CostPreview {
     const wish = this.asked;
     try {
       const found = await post("preview", JSON.parse(wish), 60_000);
-      if (wish === this.asked) say(this.result, inWords(found));
+      if (wish === this.asked) this.show(found);
     } catch (error) {
       if (wish === this.asked) this.refused(error);
     } finally {
       this.busy = false;
       if (wish !== this.asked && this.asked) this.work();
     }
+  }
+
+  show(found) {
+    say(this.result, inWords(found));
+    say(
+      this.beside,
+      `A classical test for these means takes ${round(found.classical)}, may be looked at only once, and fails if they are closer.`,
+    );
   }
 
   refused(error) {
@@ -77,14 +88,15 @@ function guesses(text) {
     .filter((each) => Number.isFinite(each));
 }
 
-function inWords({ mean, low, high, undecided, cost, classical }) {
-  const round = (value) => {
-    const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
-    return count(Math.round(value / power) * power);
-  };
+/** Two digits are all that a forecast has. */
+function round(value) {
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
+  return count(Math.round(value / power) * power);
+}
+
+function inWords({ mean, low, high, undecided, cost }) {
   if (undecided) return `Many campaigns would not end within ${round(high)} samples.`;
   const price = cost === null ? "" : ` They cost about ${brief(cost)}.`;
   const range = `nine of ten need between ${round(low)} and ${round(high)}`;
-  const once = ` A classical test for these means takes ${round(classical)}, may be looked at only once, and fails if they are closer.`;
-  return `About ${round(mean)} samples on average; ${range}.${price}${once}`;
+  return `About ${round(mean)} samples on average; ${range}.${price}`;
 }
