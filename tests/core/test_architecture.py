@@ -38,7 +38,7 @@ FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite
 # verbs, and what the kinds of a room share
 SHARED = {
     *("families.verbs", "families.checks", "families.laws", "families.mirror", "families.mixtures"),
-    "families.students_t",
+    *("families.students_t", "families.bets", "families.posterior"),
     *("problems.verbs", "problems.rounds", "problems.limits"),
     *("sampling.verbs", "sampling.tracking"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
