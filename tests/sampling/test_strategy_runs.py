@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -144,3 +145,32 @@ def test_t3c_with_information_is_no_worse_than_track_and_stop(family: Any, means
         found.append((times.mean(), times.std() / np.sqrt(times.size)))
     (mine, own), (theirs, other) = found
     assert mine - theirs <= 2.0 * np.hypot(own, other)
+
+
+@pytest.mark.parametrize("strategy", ["t3c:share=ids", "eb-tci", "ada-hedge", "frank-wolfe"])
+def test_campaigns_with_batches_and_losses_decide_and_verify(strategy: str, tmp_path: Path) -> None:
+    spec = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "bernoulli", "delta": 0.1}
+    made = sw.Campaign.create({**spec, "strategy": strategy}, tmp_path / "store.db", "trial")
+    rng, truth = np.random.default_rng(1), [0.8, 0.4, 0.3]
+    for _ in range(60):
+        if made.status().decision is not None:
+            break
+        for ticket in made.ask(20):
+            if rng.random() < 0.1:
+                made.release(ticket.token)
+            else:
+                made.tell(ticket.token, float(rng.random() < truth[ticket.arm]))
+    decision = made.status().decision
+    assert decision is not None
+    assert decision.text == "a is best"
+    assert made.verify().agrees
+    assert made.explain().text
+
+
+@pytest.mark.slow
+def test_studies(tmp_path: Path) -> None:
+    study = sw.Study(
+        sw.BestArm(3), [0.8, 0.4, 0.3], family=COIN, strategies=[sw.T3c("ids"), sw.AdaHedge()],
+        deltas=0.1, repetitions=20, seed=1, folder=tmp_path,
+    )  # fmt: skip
+    assert study.run(progress=False).complete
