@@ -40,8 +40,7 @@ FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite
 # verbs, and what the kinds of a room share
 SHARED = {
     *("families.verbs", "families.checks", "families.laws", "families.mirror", "families.mixtures"),
-    "families.bets",
-    *("families.students_t", "families.priced"),
+    *("families.students_t", "families.priced", "families.bets", "families.posterior"),
     *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked"),
     *("sampling.verbs", "sampling.tracking", "sampling.thrift"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),

@@ -907,6 +907,31 @@ REFUSALS += [
 ]
 
 
+def runs(problem: Any, strategy: Any) -> Callable[[], Any]:
+    """One run of coins."""
+    means = np.linspace(0.4, 0.6, problem.arms)
+    return lambda: sw.run(problem, means, family=coin, strategy=strategy, seed=1)
+
+
+levels = sw.Thresholding(3, 0.5)
+coins = sw.Product([(two, [0, 1]), (sw.Thresholding(1, 0.5), [2])])
+REFUSALS += [
+    (lambda: sw.TopTwo("best"), BadArgument, ["leader: got 'best'", '"eb", "ts", "ucb", "ei"']),
+    (lambda: sw.TopTwo("ts", 3), BadArgument, ["challenger: got 3", '"tc", "tci", "rs", "ei"']),
+    (lambda: sw.T3c(1.0), BadArgument, ["share: got 1.0", 'between 0 and 1, "ids" or "tracked"']),
+    (lambda: sw.T3c("half"), BadArgument, ["share: got 'half'", '"ids", "tracked"']),
+    (lambda: sw.TopTwo(slack=-1.0), BadArgument, ["slack: got -1.0", "at least 0"]),
+    (lambda: sw.EbTcEpsilon(0.0), BadArgument, ["slack: got 0.0", "above 0"]),
+    (runs(levels, sw.Ttucb()), BadArgument, ["leader: got UpperBound", 'leader "eb" or "ts"']),
+    (runs(levels, sw.Ttts()), BadArgument, ["challenger: got Resampling", '"tc" or "tci"']),
+    (runs(levels, sw.T3c("tracked")), BadArgument, ["share: got Tracked", 'share "ids" or 0.5']),
+    (runs(levels, sw.T3c(0.4)), BadArgument, ["share: got Fixed(beta=0.4)", "such as BestArm"]),
+    (runs(levels, sw.TopTwo(slack=0.1)), BadArgument, ["slack: got 0.1", "no epsilon"]),
+    (runs(two, sw.EbTcEpsilon(1.0)), BadArgument, ["epsilon: got 1.0", "less than the width 1"]),
+    (runs(coins, sw.FrankWolfe()), NotDefined, ["FrankWolfe needs the cells", "AdaHedge()"]),
+]
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "parts"), REFUSALS, ids=[" ".join(row[2][:2]) for row in REFUSALS]
 )

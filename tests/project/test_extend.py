@@ -25,7 +25,7 @@ podium = podium:Podium
 [stopwise.families]
 prize = prize:Prize
 [stopwise.strategies]
-eb-tci = eb_tci:EBTCI
+my-eb-tci = eb_tci:EBTCI
 kl-lucb = kl_lucb:KLLUCB
 [stopwise.stopping]
 apart = kl_lucb:Apart
@@ -89,9 +89,9 @@ def test_command_line(installed: Path) -> None:
     assert found["answers"] == [[0, 1]]
     text = stopwise(
         installed, "plan", "best-arm", "--means", "14,8", "--family", "prize:amount=20",
-        "--strategies", "eb-tci", "--repetitions", "5", "--json",
+        "--strategies", "my-eb-tci", "--repetitions", "5", "--json",
     )  # fmt: skip
-    assert [each["name"] for each in json.loads(text)["strategies"]] == ["eb-tci"]
+    assert [each["name"] for each in json.loads(text)["strategies"]] == ["my-eb-tci"]
 
 
 STUDY = """
@@ -161,7 +161,7 @@ def test_the_form_has_words_for_it(installed: Path) -> None:
     assert family["title"] == "The same amount, or nothing"
     assert family["properties"]["amount"] == {"type": "number"}
     strategies = kinds(schema["properties"]["strategy"])
-    assert list(strategies["eb-tci"]["properties"]) == ["kind", "share"]
+    assert list(strategies["my-eb-tci"]["properties"]) == ["kind", "share"]
     assert list(strategies["kl-lucb"]["properties"]) == ["kind"]  # delta is the campaign's
     assert strategies["kl-lucb"]["title"].startswith("the leader")
     assert "apart" in kinds(schema["properties"]["stopping"])
@@ -170,7 +170,7 @@ def test_the_form_has_words_for_it(installed: Path) -> None:
 RANDOM = """
 import numpy as np, stopwise as sw
 spec = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "bernoulli", "delta": 0.05,
-        "strategy": {"kind": "eb-tci"}}
+        "strategy": {"kind": "my-eb-tci"}}
 campaign = sw.Campaign.create(spec, "sqlite:///mine.db", "random")
 rng = np.random.default_rng(3)
 waiting = []

@@ -10,6 +10,7 @@ from stopwise.core.verbs import jitable
 from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, coin_bet
 from stopwise.families.mixtures import beta_regret
+from stopwise.families.posterior import posterior_draw
 
 
 class Bernoulli(Empty, Family):
@@ -76,7 +77,7 @@ verbs.supports.register(Bernoulli)(lambda family, value: value == 0.0 or value =
 verbs.draw.register(Bernoulli)(lambda family, mean, rng: 1.0 if rng.random() < mean else 0.0)
 
 
-@verbs.posterior_draw.register(Bernoulli)
+@posterior_draw.register(Bernoulli)
 def _posterior_draw(family: Bernoulli, count: float, mean: float, rng: Rng) -> float:
     """For a uniform prior."""
     return rng.beta(1.0 + count * mean, 1.0 + count * (1.0 - mean))

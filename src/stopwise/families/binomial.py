@@ -12,6 +12,7 @@ from stopwise.core.values import Family
 from stopwise.families import bernoulli, rounding, verbs
 from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
+from stopwise.families.posterior import posterior_draw
 
 
 class _Binomial(NamedTuple):
@@ -59,7 +60,7 @@ def _draw(family: Binomial, mean: float, rng: Rng) -> float:
     return 1.0 * rng.binomial(family.trials, mean / family.trials)
 
 
-@verbs.posterior_draw.register(Binomial)
+@posterior_draw.register(Binomial)
 def _posterior_draw(family: Binomial, count: float, mean: float, rng: Rng) -> float:
     """For a uniform prior."""
     n = 1.0 * family.trials

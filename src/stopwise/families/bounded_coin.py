@@ -14,6 +14,7 @@ from stopwise.families import bernoulli, verbs
 from stopwise.families.bets import coin_bet
 from stopwise.families.laws import BetaLaw, beta_law, law_of
 from stopwise.families.mixtures import beta_regret
+from stopwise.families.posterior import posterior_draw
 
 
 class Ends(NamedTuple):
@@ -95,7 +96,7 @@ def _draw(family: Any, mean: float, rng: Rng) -> float:
     return family.low + width * rng.beta(2.0 * share, 2.0 * (1.0 - share))
 
 
-@verbs.posterior_draw.register(OnInterval)
+@posterior_draw.register(OnInterval)
 def _posterior_draw(family: Any, count: float, mean: float, rng: Rng) -> float:
     """That of coins, for a uniform prior."""
     width = family.high - family.low

@@ -10,6 +10,7 @@ from stopwise.families import verbs
 from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.gamma import scale_divergence
 from stopwise.families.mixtures import gamma_regret, over_spreads
+from stopwise.families.posterior import posterior_draw
 
 
 class Exponential(Empty, Family):
@@ -28,7 +29,7 @@ verbs.supports.register(Exponential)(lambda family, value: 0.0 <= value < math.i
 verbs.draw.register(Exponential)(lambda family, mean, rng: mean * rng.standard_exponential())
 
 
-@verbs.posterior_draw.register(Exponential)
+@posterior_draw.register(Exponential)
 def _posterior_draw(family: Exponential, count: float, mean: float, rng: Rng) -> float:
     """For Jeffreys' prior, 1/mu: sum of the samples by a Gamma variable."""
     return count * mean / rng.standard_gamma(count)

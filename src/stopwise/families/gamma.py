@@ -13,6 +13,7 @@ from stopwise.core.verbs import jitable
 from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.mixtures import gamma_regret, over_spreads
+from stopwise.families.posterior import posterior_draw
 
 
 class _Gamma(NamedTuple):
@@ -55,7 +56,7 @@ def _draw(family: Gamma, mean: float, rng: Rng) -> float:
     return mean / family.shape * rng.standard_gamma(family.shape)
 
 
-@verbs.posterior_draw.register(Gamma)
+@posterior_draw.register(Gamma)
 def _posterior_draw(family: Gamma, count: float, mean: float, rng: Rng) -> float:
     """For Jeffreys' prior, 1/mu."""
     weight = count * family.shape

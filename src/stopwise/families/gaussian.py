@@ -15,6 +15,7 @@ from stopwise.core.options import NUMBERS, POSITIVE, Option
 from stopwise.families import verbs
 from stopwise.families.bets import half_normal
 from stopwise.families.laws import NormalLaw, law_of
+from stopwise.families.posterior import posterior_draw
 from stopwise.families.unknown_variance import GaussianUnknown
 from stopwise.families.verbs import OneVariance, Quadratic
 
@@ -111,7 +112,7 @@ def _draw(family: Gaussian, mean: float, rng: Rng) -> float:
     return mean + math.sqrt(family.variance) * rng.standard_normal()
 
 
-@verbs.posterior_draw.register(Gaussian)
+@posterior_draw.register(Gaussian)
 def _posterior_draw(family: Gaussian, count: float, mean: float, rng: Rng) -> float:
     """For a flat prior."""
     return mean + math.sqrt(family.variance / count) * rng.standard_normal()

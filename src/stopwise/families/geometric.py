@@ -9,6 +9,7 @@ from stopwise.core.values import Empty, Family
 from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, coin_bet
 from stopwise.families.mixtures import beta_regret
+from stopwise.families.posterior import posterior_draw
 
 
 class Geometric(Empty, Family):
@@ -33,7 +34,7 @@ def _divergence(family: Geometric, mu: float, lam: float) -> float:
     return rounding.entropy_gap_difference(mu - 1.0, 1.0, lam - mu, lam - 1.0)
 
 
-@verbs.posterior_draw.register(Geometric)
+@posterior_draw.register(Geometric)
 def _posterior_draw(family: Geometric, count: float, mean: float, rng: Rng) -> float:
     """For a uniform prior on the chance of success."""
     return 1.0 / rng.beta(1.0 + count, 1.0 + count * (mean - 1.0))

@@ -12,6 +12,7 @@ from stopwise.core.values import Family
 from stopwise.families import rounding, verbs
 from stopwise.families.bets import half_normal
 from stopwise.families.mixtures import SPREADS, add_mixture, mean_regret
+from stopwise.families.posterior import posterior_draw
 
 
 class _InverseGaussian(NamedTuple):
@@ -68,7 +69,7 @@ def _draw(family: InverseGaussian, mean: float, rng: Rng) -> float:
     return value if rng.random() * (mean + value) <= mean else mean * mean / value
 
 
-@verbs.posterior_draw.register(InverseGaussian)
+@posterior_draw.register(InverseGaussian)
 def _posterior_draw(family: InverseGaussian, count: float, mean: float, rng: Rng) -> float:
     """For a flat prior on v = 1/mu > 0: normal around 1/mean, so that most draws will do."""
     v, spread = -1.0, 1.0 / math.sqrt(family.shape * count * mean)

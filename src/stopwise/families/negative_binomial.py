@@ -12,6 +12,7 @@ from stopwise.core.values import Family
 from stopwise.families import rounding, verbs
 from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
+from stopwise.families.posterior import posterior_draw
 
 
 class _NegativeBinomial(NamedTuple):
@@ -53,7 +54,7 @@ def _draw(family: NegativeBinomial, mean: float, rng: Rng) -> float:
     return 1.0 * rng.poisson(mean / family.successes * rng.standard_gamma(family.successes))
 
 
-@verbs.posterior_draw.register(NegativeBinomial)
+@posterior_draw.register(NegativeBinomial)
 def _posterior_draw(family: NegativeBinomial, count: float, mean: float, rng: Rng) -> float:
     """For a uniform prior on the chance of success."""
     chance = rng.beta(1.0 + count * family.successes, 1.0 + count * mean)

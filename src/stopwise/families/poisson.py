@@ -8,6 +8,7 @@ from stopwise.core.arrays import Rng
 from stopwise.core.values import Empty, Family
 from stopwise.families import rounding, verbs
 from stopwise.families.mixtures import gamma_regret, over_spreads
+from stopwise.families.posterior import posterior_draw
 
 
 class Poisson(Empty, Family):
@@ -26,7 +27,7 @@ verbs.supports.register(Poisson)(lambda family, value: rounding.is_count(value))
 verbs.draw.register(Poisson)(lambda family, mean, rng: 1.0 * rng.poisson(mean))
 
 
-@verbs.posterior_draw.register(Poisson)
+@posterior_draw.register(Poisson)
 def _posterior_draw(family: Poisson, count: float, mean: float, rng: Rng) -> float:
     """For Jeffreys' prior, mu^(-1/2): proper also where all counts are 0."""
     return rng.standard_gamma(count * mean + 0.5) / count

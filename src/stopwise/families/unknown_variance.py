@@ -21,6 +21,7 @@ from stopwise.core.values import Empty
 from stopwise.core.verbs import jitable
 from stopwise.families import verbs
 from stopwise.families.laws import NormalLaw, law_of, with_deviations
+from stopwise.families.posterior import posterior_draw
 from stopwise.families.students_t import t_bet
 from stopwise.families.verbs import Logarithmic
 
@@ -206,7 +207,7 @@ verbs.upper.register(GaussianArm)(lambda family, mu, level: mu + _reach(family, 
 verbs.lower.register(GaussianArm)(lambda family, mu, level: mu - _reach(family, level))
 
 
-@verbs.posterior_draw.register(GaussianArm)
+@posterior_draw.register(GaussianArm)
 def _posterior_draw(family: GaussianArm, count: float, mean: float, rng: Rng) -> float:
     """Student's t with N - 1 degrees of freedom, for the prior 1/deviation; the mean without spread."""
     free = count - 1.0

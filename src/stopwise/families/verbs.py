@@ -106,18 +106,6 @@ def draw(family: Any, mean: float, rng: Rng) -> float:
     raise MissingVerb("draw", family)
 
 
-@verb(inline=True)
-def posterior_draw(family: Any, count: float, mean: float, rng: Rng) -> float:
-    """A mean drawn from the posterior after so many samples with this mean.
-
-    By default the signed root of the likelihood ratio, z with z^2/2 = N d(mean, x) and the sign of
-    x - mean, is drawn from the normal law: exact for Gaussian arms, to first order for all others.
-    """
-    z = rng.standard_normal()
-    level = 0.5 * z * z / count
-    return upper(family, mean, level) if z > 0.0 else lower(family, mean, level)
-
-
 @verb
 def record(family: Any, arms: int) -> Any:
     """What the family keeps of the samples besides counts and means: a NamedTuple of arrays, or one."""

@@ -14,7 +14,7 @@ from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence, lower, of_arm, upper
 from stopwise.problems.rounds import Refutation, front_runner, refutation
 from stopwise.problems.verbs import answer_count
-from stopwise.sampling.games import SumTracking, WithTracker, best_response
+from stopwise.sampling.games import BY_THE_MEANS, SumTracking, WithTracker, best_response
 from stopwise.sampling.verbs import aim, notes
 
 ROOM = 4_000_000  # numbers that the learners may take: with more answers one learner serves all
@@ -32,10 +32,7 @@ class AdaHedge(WithTracker, Strategy):
         "AdaHedge pursues the answer that the means favour at the moment, and learns which arms tell it "
         "best from its closest alternative."
     )
-    because = (
-        "the means favoured it once every arm had a sample",
-        "the means came to favour it over “{before}”",
-    )
+    because = BY_THE_MEANS
 
     def __new__(cls) -> AdaHedge:
         return super().__new__(cls, SumTracking())

@@ -19,7 +19,7 @@ from stopwise.core.values import Empty, Strategy, Value
 from stopwise.core.verbs import jitable, registered
 from stopwise.problems.rounds import front_runner, weakest_cell
 from stopwise.problems.verbs import answer_count, cell_count, code_size, project
-from stopwise.sampling.games import WithTracker, gains
+from stopwise.sampling.games import BY_THE_MEANS, WithTracker, gains
 from stopwise.sampling.matrix_game import Tableau, new_tableau, play
 from stopwise.sampling.tracking import follow
 from stopwise.sampling.verbs import Question, aim, bind, notes
@@ -36,10 +36,7 @@ class FrankWolfe(WithTracker, Strategy):
         "Frank-Wolfe sampling pursues the answer that the means favour at the moment, and samples the "
         "arms that raise the evidence against all of its closest alternatives."
     )
-    because = (
-        "the means favoured it once every arm had a sample",
-        "the means came to favour it over “{before}”",
-    )
+    because = BY_THE_MEANS
 
     def __new__(cls) -> FrankWolfe:
         return super().__new__(cls, RatioTracking())

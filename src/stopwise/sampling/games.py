@@ -17,6 +17,11 @@ from stopwise.families.verbs import divergence, of_arm
 from stopwise.problems.rounds import Refutation, refute
 from stopwise.sampling.tracking import CTracking, follow
 
+BY_THE_MEANS = (
+    "the means favoured it once every arm had a sample",
+    "the means came to favour it over “{before}”",
+)
+
 
 class WithTracker(NamedTuple):
     """The fields of a strategy that has nothing but its tracker."""

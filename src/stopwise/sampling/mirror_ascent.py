@@ -12,7 +12,7 @@ from stopwise.core.data import State
 from stopwise.core.values import Strategy
 from stopwise.core.verbs import jitable
 from stopwise.problems.rounds import Refutation, front_runner, refutation
-from stopwise.sampling.games import SumTracking, WithTracker, best_response, gains
+from stopwise.sampling.games import BY_THE_MEANS, SumTracking, WithTracker, best_response, gains
 from stopwise.sampling.verbs import aim, notes
 
 
@@ -29,10 +29,7 @@ class LazyMirrorAscent(WithTracker, Strategy):
         "Mirror ascent pursues the answer that the means favour at the moment, and moves the shares of "
         "the arms in each round to where its evidence grows faster."
     )
-    because = (
-        "the means favoured it once every arm had a sample",
-        "the means came to favour it over “{before}”",
-    )
+    because = BY_THE_MEANS
 
     def __new__(cls) -> LazyMirrorAscent:
         return super().__new__(cls, SumTracking())

@@ -12,7 +12,8 @@ from stopwise.core.data import Data, State
 from stopwise.core.values import Empty, Value
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.bets import half_normal
-from stopwise.families.verbs import lower, of_arm, posterior_draw, upper
+from stopwise.families.posterior import posterior_draw
+from stopwise.families.verbs import lower, of_arm, upper
 from stopwise.problems.rounds import Refutation, refutation
 
 
