@@ -15,19 +15,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.core import checks
-from stopwise.core.arrays import Floats, assign, inner, largest_size, place_of_largest, solve_linear
+from stopwise.core.arrays import Floats, assign
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.options import ROWS, Option
 from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import Quadratic, of_arm, space, variance
-from stopwise.problems import rounds, verbs
+from stopwise.problems import verbs
 from stopwise.problems.limits import arms_in_words
+from stopwise.problems.linear.algebra import (
+    TIED,
+    compare,
+    dot,
+    estimate,
+    information,
+    log_determinant,
+    solved,
+)
 from stopwise.problems.lowest import GOALS, asked_for, lowest_in_words
 from stopwise.problems.verbs import Code
-
-TIED = 1e-12  # gaps this small, relatively, are rounding
 
 
 class _Linear(NamedTuple):
@@ -125,68 +132,6 @@ def _tie(problem: Linear, means: Floats) -> tuple[str, str]:
     return f"{arms_in_words(tied)} tie for the best", "Guess a theta at which they differ."
 
 
-# ------------------------------------------------------------------------------- linear algebra
-
-
-@jitable(allocates=True)
-def information(problem: Linear, family: Any, counts: Floats) -> Floats:
-    """V = sum_a (N_a/s_a^2) x_a x_a^T, with a hair on the diagonal where arms have no weight."""
-    size = problem.features.shape[1]
-    found = np.zeros((size, size))
-    for a in range(counts.size):
-        weight = counts[a] / variance(of_arm(family, a), 0.0)
-        if weight > 0.0:
-            for r in range(size):
-                for c in range(size):
-                    found[r, c] += weight * problem.features[a, r] * problem.features[a, c]
-    most = 0.0
-    for r in range(size):
-        most = max(most, found[r, r])
-    for r in range(size):
-        found[r, r] += 1e-15 * most
-    return found
-
-
-@jitable(allocates=True)
-def solved(matrix: Floats, right: Floats) -> Floats:
-    """matrix^-1 right."""
-    found = right.copy()
-    solve_linear(matrix.copy(), found)
-    return found
-
-
-@jitable(allocates=True)
-def log_determinant(matrix: Floats) -> float:
-    """Of a positive definite matrix, by elimination."""
-    left, found = matrix.copy(), 0.0
-    for c in range(len(left)):
-        found += math.log(left[c, c])
-        for r in range(c + 1, len(left)):
-            factor = left[r, c] / left[c, c]
-            for k in range(c, len(left)):
-                left[r, k] -= factor * left[c, k]
-    return found
-
-
-@jitable(allocates=True)
-def estimate(problem: Linear, family: Any, data: Data, shape: Floats) -> Floats:
-    """theta-hat."""
-    pull = np.zeros(problem.features.shape[1])
-    for a in range(data.means.size):
-        weight = data.counts[a] / variance(of_arm(family, a), 0.0)
-        for r in range(pull.size):
-            pull[r] += weight * data.means[a] * problem.features[a, r]
-    return solved(shape, pull)
-
-
-@jitable
-def fit(problem: Linear, family: Any, data: Data, fitted: Floats) -> None:
-    """The arms' means at theta-hat."""
-    theta = estimate(problem, family, data, information(problem, family, data.counts))
-    for a in range(fitted.size):
-        fitted[a] = inner(problem.features[a], theta)
-
-
 # ----------------------------------------------------------------------------------------- costs
 
 
@@ -197,23 +142,6 @@ def rival(code: Code, cell: int) -> int:
 
 
 verbs.cell_count.register(Linear)(lambda problem, code: problem.arms - 1)
-
-
-class Pair(NamedTuple):
-    """Of an answer and a rival: y = x_i - x_j, its gap theta-hat . y, V^-1 y, and y^T V^-1 y."""
-
-    gap: float
-    toward: Floats
-    width: float
-
-
-@jitable(allocates=True)
-def compare(problem: Linear, theta: Floats, shape: Floats, arm: int, other: int) -> Pair:
-    """What a cell asks of the data; a gap that is rounding counts as 0."""
-    y = problem.features[arm] - problem.features[other]
-    toward, gap = solved(shape, y), inner(y, theta)
-    close = TIED * largest_size(problem.features[arm]) * largest_size(theta)
-    return Pair(gap if gap > close else 0.0, toward, inner(y, toward))
 
 
 @verbs.project.register(Linear)
@@ -227,8 +155,8 @@ def _project(
     if gap == 0.0 or width <= 0.0:
         return 0.0
     for a in range(closest.size):
-        closest[a] = inner(problem.features[a], theta)
-        closest[a] -= gap / width * inner(problem.features[a], toward)
+        closest[a] = dot(problem.features[a], theta)
+        closest[a] -= gap / width * dot(problem.features[a], toward)
     return 0.5 * gap * gap / width
 
 
@@ -241,14 +169,16 @@ def _add_hessian(
     theta = estimate(problem, family, data, shape)
     gap, toward, width = compare(problem, theta, shape, code[0], rival(code, cell))
     factor = curve.scale * gap * gap / (width * width)
+    along = np.zeros(problem.arms)  # u
     for k in range(problem.arms):
-        own = variance(of_arm(family, k), 0.0)
-        u, back = inner(problem.features[k], toward), solved(shape, problem.features[k])
-        for j in range(problem.arms):
-            both = own * variance(of_arm(family, j), 0.0)
-            v = inner(problem.features[j], toward)
-            bent = u * u * v * v / width - u * v * inner(problem.features[j], back)
-            curve.hessian[k, j] += factor * bent / both
+        along[k] = dot(problem.features[k], toward)
+    for k in range(problem.arms):
+        if along[k] != 0.0:
+            back = solved(shape, problem.features[k])
+            own = factor * along[k] / variance(of_arm(family, k), 0.0)
+            for j in range(problem.arms):
+                bent = along[k] * along[j] / width - dot(problem.features[j], back)
+                curve.hessian[k, j] += own * bent * along[j] / variance(of_arm(family, j), 0.0)
 
 
 @verbs.mixed_evidence.register(Linear)
@@ -267,7 +197,7 @@ def _mixed_evidence(
     prior = information(problem, family, np.full(problem.arms, each))
     wider = pair.width
     for r in range(size):
-        wider += pair.toward[r] * inner(prior[r], pair.toward)
+        wider += pair.toward[r] * dot(prior[r], pair.toward)
     lost = log_determinant(shape + prior) - log_determinant(prior)
     return 0.5 * pair.gap * pair.gap / wider - 0.5 * lost
 
@@ -285,74 +215,3 @@ def _reach(
             gap, _, width = compare(problem, theta, shape, other, code[0])
             most = max(most, 0.5 * gap * gap / width)
     return most
-
-
-# -------------------------------------------------------------------------------------- one round
-
-
-class Fit(NamedTuple):
-    """The arms' means at theta-hat; and scratch."""
-
-    means: Floats
-    code: Code
-    drawn: Floats
-
-
-@rounds.sketch.register(Linear)
-def _sketch(problem: Linear, family: Any) -> Fit:
-    means, drawn = np.zeros((2, problem.arms))
-    return Fit(means, np.zeros(1, dtype=np.int64), drawn)
-
-
-@rounds.rebuild.register(Linear)
-def _rebuild(problem: Linear, family: Any, data: Data, sketch: Fit) -> None:
-    fit(problem, family, data, sketch.means)
-
-
-@rounds.absorb.register(Linear)
-def _absorb(problem: Linear, family: Any, data: Data, sketch: Fit, arm: int, before: float) -> None:
-    fit(problem, family, data, sketch.means)
-
-
-@rounds.first_oracle.register(Linear)
-def _first_oracle(
-    problem: Linear, family: Any, data: Data, sketch: Fit, code: Code, weights: Floats
-) -> None:
-    code[0] = place_of_largest(sketch.means)
-    rounds.solve_round(problem, family, sketch.means, code, weights)
-
-
-@rounds.answer_weights.register(Linear)
-def _answer_weights(
-    problem: Linear, family: Any, data: Data, sketch: Fit, code: Code, weights: Floats
-) -> None:
-    """Where the answer is wrong, those of the best arm."""
-    value = rounds.solve_round(problem, family, sketch.means, code, weights)
-    if value == 0.0:
-        _first_oracle(problem, family, data, sketch, sketch.code, weights)
-
-
-@rounds.answer_at.register(Linear)
-def _answer_at(problem: Linear, family: Any, data: Data, sketch: Fit, code: Code) -> None:
-    """Means drawn arm by arm, N(m_a, V_a/N_a), fitted: theta then has its posterior's law.
-
-    It is linear in them, with mean theta-hat and covariance A (sum_a N_a x_a x_a^T/V_a) A = A, the
-    inverse of the information.
-    """
-    fit(problem, family, data, sketch.drawn)
-    code[0] = place_of_largest(sketch.drawn)
-
-
-@rounds.best_evidence.register(Linear)
-def _best_evidence(
-    problem: Linear, family: Any, data: Data, sketch: Fit, enough: float, code: Code
-) -> float:
-    """Only the arm that is best at theta-hat has any."""
-    least, code[0] = math.inf, place_of_largest(sketch.means)
-    shape = information(problem, family, data.counts)
-    theta = estimate(problem, family, data, shape)
-    for other in range(problem.arms):
-        if other != code[0]:
-            gap, _, width = compare(problem, theta, shape, code[0], other)
-            least = min(least, 0.5 * gap * gap / width)
-    return least
