@@ -91,7 +91,7 @@ from stopwise.sampling.fixed import (
     OracleWeights as OracleWeights,
     Uniform as Uniform,
 )
-from stopwise.sampling.hdoc import HDoC as HDoC
+from stopwise.sampling.hdoc import HDOC as HDOC
 from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
 from stopwise.sampling.lil_ucb import LilUCB as LilUCB
 from stopwise.sampling.lucb_g import LUCBG as LUCBG
@@ -109,7 +109,7 @@ from stopwise.sampling.tracking import (
     DTracking as DTracking,
     Explored as Explored,
 )
-from stopwise.sampling.ugape import UGapE as UGapE
+from stopwise.sampling.ugape import UGAPE as UGAPE
 from stopwise.stopping.beyond_limit import BeyondLimit as BeyondLimit
 from stopwise.stopping.bounds_apart import BoundsApart as BoundsApart
 from stopwise.stopping.jourdan_reda import JourdanReda as JourdanReda

@@ -53,7 +53,7 @@ class _Ratio(NamedTuple):
 
 
 class Ratio(_Ratio, Value):
-    """Beaten is who can be level with the best only at a large likelihood ratio: Chernoff's statistic."""
+    """Beaten is who can be level with the best only at a large likelihood ratio (Chernoff)."""
 
     __slots__ = ()
 

@@ -259,7 +259,7 @@ def best_bound(
 ) -> int:
     """The arm, other than ``but``, whose bound on this side is the furthest out; the first of equals.
 
-    Another arm's bound is further out than ``end`` if the arm has less than the base against ``end``: one
+    Another arm's bound is further out than ``end`` if it has less than the base against ``end``: one
     divergence instead of an inversion. The guess is looked at first.
     """
     found, end = -1, 0.0

@@ -68,7 +68,7 @@ class ChernoffRacing(_Radius, Direct):
 
 
 class SuccessiveElimination(Empty, Direct):
-    """Out are all more than two radii behind, sqrt(2 s^2 log(4 K n^2/delta)/n) each (Even-Dar et al. 2006).
+    """Out are all that are two radii behind: sqrt(2 s^2 log(4 K n^2/delta)/n) (Even-Dar et al. 2006).
 
     Its stopping rule is ``LastLeft("elimination")``. For s^2-sub-Gaussian samples.
     """
@@ -115,7 +115,7 @@ def _race(strategy: Any, test: Any, question: Question) -> Race:
     if asked.epsilon > 0.0:  # who is out may have been beaten by one who is out later
         raise NotDefined(
             f"strategy: {strategy!r} with epsilon={asked.epsilon:g}; allowed: epsilon=0. In a race the "
-            "epsilons of several comparisons add up. KLLUCB() and UGapE() have an epsilon."
+            "epsilons of several comparisons add up. KLLUCB() and UGAPE() have an epsilon."
         )
     return Race(test, base(test.radius, question.problem.arms, question.delta), asked.side)
 

@@ -1,6 +1,6 @@
 """Good arm identification by bounds (Kano et al. 2019): what HDoC and LUCB-G share.
 
-An arm whose confidence interval lies on the wrong side of the limit is rejected and not sampled again. If
+An arm whose interval lies on the wrong side of the limit is rejected and not sampled again. If
 all are rejected and the stopping rule asks for more, all come back at delta/10.
 """
 

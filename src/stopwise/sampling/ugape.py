@@ -1,6 +1,6 @@
 """UGapE, fixed confidence (Gabillon, Ghavamzadeh & Lazaric 2012, Figure 1), with bounds from d.
 
-B_k = max over j != k of U_j, less L_k; J = argmin B; u = argmax over j != J of U_j; sampled is the one of
+B_k = max over j != k of U_j, less L_k; J = argmin B; u = argmax over j != J of U_j; sampled is that of
 J and u with the wider interval, which at equal radius is the one with fewer samples (and is so in the
 experiments of Garivier & Kaufmann 2016).
 """
@@ -31,7 +31,7 @@ class _UGapE(NamedTuple):
     radius: Any
 
 
-class UGapE(_UGapE, Direct):
+class UGAPE(_UGapE, Direct):
     """The arm with the smallest possible gap to the best, or its strongest rival.
 
     Its stopping rule is ``BoundsApart`` with the same radius.
@@ -46,11 +46,11 @@ class UGapE(_UGapE, Direct):
     options = {"radius": RADIUS}
     looks_at_delta = True
 
-    def __new__(cls, radius: Any = "mixture") -> UGapE:
+    def __new__(cls, radius: Any = "mixture") -> UGAPE:
         return super().__new__(cls, radius_named(radius))
 
     def __repr__(self) -> str:
-        return f"UGapE({spelled(self.radius)!r})"
+        return f"UGAPE({spelled(self.radius)!r})"
 
 
 class _Narrowing(NamedTuple):
@@ -66,8 +66,8 @@ class Narrowing(_Narrowing, Direct, listed=False):
     looks_at_delta = True
 
 
-@bind.register(UGapE)
-def _bind(strategy: UGapE, question: Question) -> Narrowing:
+@bind.register(UGAPE)
+def _bind(strategy: UGAPE, question: Question) -> Narrowing:
     asked = contest(strategy, question.problem)
     check_radius(strategy, strategy.radius, question.family)
     level = base(strategy.radius, question.problem.arms, question.delta)
