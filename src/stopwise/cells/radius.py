@@ -87,6 +87,15 @@ def is_proven(radius: Any) -> bool:
 is_proven.register(Stylized)(lambda radius: False)
 
 
+@verb
+def timeless(radius: Any) -> bool:
+    """Whether an arm's bounds change only with its own samples."""
+    return True
+
+
+timeless.register(Stylized)(lambda radius: False)
+
+
 @verb(on=2, inline=True)
 def sized(
     radius: Any, family: Any, count: float, mean: float, rounds: float
@@ -216,10 +225,9 @@ def reach(family: Any, mean: float, level: float, side: float) -> float:
         root = math.sqrt(value)
         step = 2.0 * root * (goal - root) / slope
         x += step
-        if abs(step) <= 1e-7 * abs(x - mean):  # the next step would be its square
+        within = min(near, far) <= x <= max(near, far)
+        if within and abs(step) <= 1e-7 * abs(x - mean):  # the next step would be its square
             return x
-        if abs(far - near) <= 1e-15 * abs(near):
-            break
     return near
 
 
@@ -244,6 +252,50 @@ def against(radius: Any, family: Any, data: Data, arm: int, q: float, rounds: fl
     own, mean = ruler(radius, family, arm), data.means[arm]
     scale, growth = sized(radius, own, data.counts[arm], mean, rounds)
     return scale * divergence(own, mean, q) - growth
+
+
+@jitable(inline=True)
+def refuted(
+    radius: Any, family: Any, data: Data, arm: int, q: float, base: float, rounds: float
+) -> bool:
+    """Whether the samples have at least the base against q: mostly seen without the divergence.
+
+    Samples that are s^2-sub-Gaussian at every mean have d(mu, q) >= (mu - q)^2/(2 s^2).
+    """
+    own, mean = ruler(radius, family, arm), data.means[arm]
+    scale, growth = sized(radius, own, data.counts[arm], mean, rounds)
+    far = 0.5 * (mean - q) * (mean - q) / proxy(own)
+    if scale * far - growth >= base * (1.0 + 1e-9):
+        return True
+    return bool(scale * divergence(own, mean, q) - growth >= base)
+
+
+@jitable
+def surest_bound(
+    radius: Any,
+    family: Any,
+    data: Data,
+    side: float,
+    base: float,
+    rounds: float,
+    but: int,
+    guess: int,
+) -> int:
+    """The arm, other than ``but``, whose bound on the other side is the furthest towards this one."""
+    found, end = -1, 0.0
+    for turn in range(-1, data.means.size):
+        arm = guess if turn < 0 else turn
+        if arm == but or arm == found or arm < 0:
+            continue
+        if found >= 0:
+            if data.counts[arm] == data.counts[found] and data.means[arm] == data.means[found]:
+                found = min(arm, found)
+                continue
+            behind = side * (data.means[arm] - end) <= 0.0
+            if behind or not refuted(radius, family, data, arm, end, base, rounds):
+                continue
+        found, end = arm, bound(radius, family, data, arm, -side, base, rounds)
+    return found
 
 
 @jitable
@@ -272,37 +324,9 @@ def best_bound(
                 found = min(arm, found)
                 continue
             ahead = side * (data.means[arm] - end) > 0.0
-            if not ahead and against(radius, family, data, arm, end, rounds) >= base:
+            if not ahead and refuted(radius, family, data, arm, end, base, rounds):
                 continue
         found, end = arm, bound(radius, family, data, arm, side, base, rounds)
-    return found
-
-
-@jitable
-def surest_bound(
-    radius: Any,
-    family: Any,
-    data: Data,
-    side: float,
-    base: float,
-    rounds: float,
-    but: int,
-    guess: int,
-) -> int:
-    """The arm, other than ``but``, whose bound on the other side is the furthest towards this one."""
-    found, end = -1, 0.0
-    for turn in range(-1, data.means.size):
-        arm = guess if turn < 0 else turn
-        if arm == but or arm == found or arm < 0:
-            continue
-        if found >= 0:
-            if data.counts[arm] == data.counts[found] and data.means[arm] == data.means[found]:
-                found = min(arm, found)
-                continue
-            behind = side * (data.means[arm] - end) <= 0.0
-            if behind or against(radius, family, data, arm, end, rounds) <= base:
-                continue
-        found, end = arm, bound(radius, family, data, arm, -side, base, rounds)
     return found
 
 
