@@ -46,6 +46,7 @@ format: setup
 bench: programs setup
 	$(BIN)/python bench/oracles.py
 	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/bounds.py
 	$(BIN)/python bench/first_result.py
 	$(BIN)/python bench/studies.py
 	$(BIN)/python bench/campaigns.py

@@ -30,6 +30,10 @@ from stopwise.families.verbs import (
     wide_regret,
 )
 
+AGAIN = math.log(
+    10.0
+)  # by what the base grows when a strategy's own bounds have nothing left to ask
+
 RADIUS = Option(
     {"enum": ["stylized", "mixture"]},
     "mixture: proven; stylized: the literature's, for experiments, not proven",

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stopwise.cells.race import beaten_by, first_and_last, race_named, round_over
-from stopwise.cells.radius import RADIUS, base, check_proxy, check_radius, radius_named, spelled
+from stopwise.cells.radius import (
+    AGAIN,
+    RADIUS,
+    base,
+    check_proxy,
+    check_radius,
+    radius_named,
+    spelled,
+)
 from stopwise.core.arrays import Floats, Rng, fill, total
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
@@ -16,8 +23,6 @@ from stopwise.core.values import Empty
 from stopwise.core.verbs import jitable
 from stopwise.problems.asked import contest
 from stopwise.sampling.verbs import Direct, Question, aim, bind, notes, notice, pick
-
-AGAIN = math.log(10.0)  # by what the base grows when a race is run again
 
 REASON = (
     "In a race every arm that is left gets one sample a round; an arm that is clearly behind the best "

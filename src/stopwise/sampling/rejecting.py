@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.radius import Hoeffding, against, base, check_proxy, proxy
+from stopwise.cells.radius import AGAIN, Hoeffding, against, base, check_proxy, proxy
 from stopwise.core.arrays import Floats, Rng, fill
 from stopwise.core.data import State
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import of_arm
 from stopwise.problems.asked import some_arm
 from stopwise.sampling.verbs import Direct, Question, notes, notice, pick
-
-AGAIN = math.log(10.0)
 
 
 class _Rejecting(NamedTuple):

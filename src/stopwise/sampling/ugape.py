@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.radius import (
+    AGAIN,
     RADIUS,
     base,
     best_bound,
@@ -22,7 +23,7 @@ from stopwise.cells.radius import (
     surest_bound,
     timeless,
 )
-from stopwise.core.arrays import Floats, Ints, Rng
+from stopwise.core.arrays import Floats, Ints, Rng, fill
 from stopwise.core.data import Data, State
 from stopwise.core.verbs import jitable
 from stopwise.problems.asked import contest
@@ -79,7 +80,8 @@ def _bind(strategy: UGAPE, question: Question) -> Narrowing:
 class Ends(NamedTuple):
     """Of each arm the bounds towards the best and away from it, times the side; and what they are of.
 
-    ``guess``: the arms with the largest bounds and with the surest one, the last time.
+    ``guess``: the arms with the largest bounds and with the surest one, the last time; ``more``: by what
+    the base has grown.
     """
 
     near: Floats
@@ -87,6 +89,7 @@ class Ends(NamedTuple):
     counts: Floats
     means: Floats
     guess: Ints
+    more: Floats
 
 
 FIRST, SECOND, SUREST = range(3)
@@ -95,15 +98,19 @@ FIRST, SECOND, SUREST = range(3)
 @notes.register(Narrowing)
 def _notes(strategy: Narrowing, problem: Any) -> Ends:
     arms = problem.arms
-    return Ends(*np.zeros((4, arms)), np.full(3, -1))
+    near, far, counts, means = np.zeros((4, arms))
+    return Ends(near, far, counts, means, np.full(3, -1), np.zeros(1))
 
 
 @pick.register(Narrowing)
 def _pick(
     strategy: Narrowing, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> int:
-    """B_k is U_first - L_k but for k = first, where it is U_second - L_first."""
-    near, far, _, _, guess = state.pursuit.notes
+    """B_k is U_first - L_k but for k = first, where it is U_second - L_first.
+
+    Where the least B is below 0 and the stopping rule wants more, it goes on as if for delta/10.
+    """
+    near, far, counts, _, guess, more = state.pursuit.notes
     data = Data(state.taken, state.data.means)  # samples in flight narrow the bounds
     if timeless(strategy.radius):
         _look_up(strategy, family, data, state.pursuit.notes)
@@ -113,19 +120,22 @@ def _pick(
     own, others = near[second] - far[first], near[first] - far[surest]
     leads = own < others or (own == others and first < surest)
     arm, rival = (first, second) if leads else (surest, first)
+    if min(own, others) < 0.0:
+        more[0] += AGAIN
+        fill(counts, 0.0)  # all bounds are others now
     return arm if data.counts[arm] < data.counts[rival] else rival
 
 
 @jitable
 def _look_up(strategy: Narrowing, family: Any, data: Data, ends: Ends) -> None:
     """Only an arm with another sample has other bounds."""
-    near, far, counts, means, guess = ends
-    side = strategy.side
+    near, far, counts, means, guess, more = ends
+    side, level = strategy.side, strategy.base + more[0]
     for k in range(near.size):
         if counts[k] != data.counts[k] or means[k] != data.means[k]:
             counts[k], means[k] = data.counts[k], data.means[k]
-            near[k] = side * bound(strategy.radius, family, data, k, side, strategy.base, 1.0)
-            far[k] = side * bound(strategy.radius, family, data, k, -side, strategy.base, 1.0)
+            near[k] = side * bound(strategy.radius, family, data, k, side, level, 1.0)
+            far[k] = side * bound(strategy.radius, family, data, k, -side, level, 1.0)
     guess[FIRST] = _largest(near, -1)
     guess[SECOND] = _largest(near, guess[FIRST])
     guess[SUREST] = _largest(far, guess[FIRST])
@@ -144,8 +154,8 @@ def _largest(values: Floats, but: int) -> int:
 @jitable
 def _search(strategy: Narrowing, family: Any, data: Data, t: float, ends: Ends) -> None:
     """All bounds grow with time: those that matter are found, and only these are computed."""
-    near, far, _, _, guess = ends
-    side, radius, level = strategy.side, strategy.radius, strategy.base
+    near, far, _, _, guess, more = ends
+    side, radius, level = strategy.side, strategy.radius, strategy.base + more[0]
     first = best_bound(radius, family, data, side, level, t, -1, guess[FIRST])
     guess[FIRST] = first
     guess[SECOND] = best_bound(radius, family, data, side, level, t, first, guess[SECOND])
