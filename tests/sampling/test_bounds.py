@@ -15,8 +15,14 @@ import naive_engine
 import stopwise as sw
 from stopwise import Session
 from stopwise.campaign.spec import HORIZON
+from stopwise.cells.confidence import apart, bound, reach
 from stopwise.cells.periods import doublings
-from stopwise.cells.radius import Hoeffding, Mixture, Stylized, apart, base, bound, reach
+from stopwise.cells.radius import (
+    Hoeffding,
+    Mixture,
+    Stylized,
+    base,
+)
 from stopwise.core.data import Data
 from stopwise.core.values import Strategy
 from stopwise.engine.design import Setting, generator, prepare

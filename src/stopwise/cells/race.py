@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from stopwise.cells.confidence import against, apart, bound
 from stopwise.cells.gap import pair_cost
 from stopwise.cells.radius import (
     Hoeffding,
     Mixture,
     Stylized,
-    against,
-    apart,
-    bound,
     radius_named,
     sized,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from stopwise.cells.radius import leader
+from stopwise.cells.confidence import leader
 from stopwise.core.arrays import Rng
 from stopwise.core.data import State
 from stopwise.core.values import Empty

@@ -6,16 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.confidence import best_bound, bound, leader, refuted
 from stopwise.cells.radius import (
     AGAIN,
     RADIUS,
     base,
-    best_bound,
-    bound,
     check_radius,
-    leader,
     radius_named,
-    refuted,
     spelled,
 )
 from stopwise.core.arrays import Floats, Rng

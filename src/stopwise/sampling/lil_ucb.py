@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.radius import AGAIN, check_proxy, proxy
+from stopwise.cells.radius import (
+    AGAIN,
+    check_proxy,
+    proxy,
+)
 from stopwise.core.arrays import Floats, Rng, fill, largest, total
 from stopwise.core.data import State
 from stopwise.core.options import Option

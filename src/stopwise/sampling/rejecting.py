@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.radius import AGAIN, Hoeffding, against, base, check_proxy, proxy
+from stopwise.cells.confidence import against
+from stopwise.cells.radius import (
+    AGAIN,
+    Hoeffding,
+    base,
+    check_proxy,
+    proxy,
+)
 from stopwise.core.arrays import Floats, Rng, fill
 from stopwise.core.data import State
 from stopwise.core.verbs import jitable, verb

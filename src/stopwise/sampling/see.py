@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.periods import Halves, empty_halves, halves, width
-from stopwise.cells.radius import check_proxy, proxy
+from stopwise.cells.radius import (
+    check_proxy,
+    proxy,
+)
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import State
 from stopwise.core.values import Empty

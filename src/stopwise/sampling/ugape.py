@@ -11,16 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.confidence import best_bound, bound, surest_bound
 from stopwise.cells.radius import (
     AGAIN,
     RADIUS,
     base,
-    best_bound,
-    bound,
     check_radius,
     radius_named,
     spelled,
-    surest_bound,
     timeless,
 )
 from stopwise.core.arrays import Floats, Ints, Rng, fill

@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.confidence import apart, bound, refuted
 from stopwise.cells.radius import (
     RADIUS,
-    apart,
     base,
-    bound,
     check_radius,
     is_proven,
     radius_named,
-    refuted,
     spelled,
 )
 from stopwise.core.arrays import Floats, Ints

@@ -21,7 +21,14 @@ from stopwise.cells.race import (
     race_named,
     round_over,
 )
-from stopwise.cells.radius import RADIUS, Hoeffding, base, check_proxy, check_radius, is_proven
+from stopwise.cells.radius import (
+    RADIUS,
+    Hoeffding,
+    base,
+    check_proxy,
+    check_radius,
+    is_proven,
+)
 from stopwise.core.arrays import Floats
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined

@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 
 from stopwise.cells.periods import halves, phase_of, sureness
-from stopwise.cells.radius import check_proxy, proxy
+from stopwise.cells.radius import (
+    check_proxy,
+    proxy,
+)
 from stopwise.core.arrays import Floats
 from stopwise.core.data import State
 from stopwise.core.values import Empty, StoppingRule
