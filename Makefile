@@ -47,6 +47,7 @@ bench: programs setup
 	$(BIN)/python bench/oracles.py
 	$(BIN)/python bench/engine.py
 	$(BIN)/python bench/strategies.py
+	$(BIN)/python bench/bounds.py
 	$(BIN)/python bench/first_result.py
 	$(BIN)/python bench/studies.py
 	$(BIN)/python bench/paired.py

@@ -102,7 +102,7 @@ from stopwise.sampling.fixed import (
     Uniform as Uniform,
 )
 from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
-from stopwise.sampling.hdoc import HDoC as HDoC
+from stopwise.sampling.hdoc import HDOC as HDOC, HDoC as HDoC
 from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
 from stopwise.sampling.lil_ucb import LilUCB as LilUCB
 from stopwise.sampling.lucb_g import LUCBG as LUCBG
@@ -131,7 +131,7 @@ from stopwise.sampling.tracking import (
     DTracking as DTracking,
     Explored as Explored,
 )
-from stopwise.sampling.ugape import UGapE as UGapE
+from stopwise.sampling.ugape import UGAPE as UGAPE
 from stopwise.stopping.beyond_limit import BeyondLimit as BeyondLimit
 from stopwise.stopping.bounds_apart import BoundsApart as BoundsApart
 from stopwise.stopping.jourdan_reda import JourdanReda as JourdanReda

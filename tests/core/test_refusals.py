@@ -746,6 +746,49 @@ ROLES += [
         ["delta: got '60%'", "strictly between 0 and 0.5"],
     ),
     (
+        lambda: sw.run(three, [1, 0, 2], family=normal, strategy=sw.KLLUCB()),
+        NotDefined,
+        ["strategy: KLLUCB is not for Thresholding", "the best arm: BestArm(K)", "TrackAndStop()"],
+    ),
+    (
+        lambda: sw.run(two, [1, 0], family=normal, strategy=sw.SEE()),
+        NotDefined,
+        ["strategy: SEE is not for BestArm", "an arm beyond a limit: AnyLowArm"],
+    ),
+    (
+        lambda: sw.run(two, [1, 0], family=normal, strategy=sw.APT()),
+        NotDefined,
+        ["strategy: APT is not for BestArm", "the sides of all arms: Thresholding"],
+    ),
+    (
+        lambda: sw.run(three, [1, 0, 2], family=normal, stopping=sw.BoundsApart()),
+        NotDefined,
+        ["stopping: BoundsApart is not for Thresholding", "Wealth()"],
+    ),
+    (
+        lambda: sw.run(two, [1, 2], family=sw.Poisson(), strategy=sw.LilUCB()),
+        NotDefined,
+        ["LilUCB with Poisson()", "sub-Gaussian samples", "such as KLLUCB()"],
+    ),
+    (
+        lambda: sw.run(sw.BestArm(2, 0.1), [1, 0], family=normal, strategy=sw.KLRacing()),
+        NotDefined,
+        ["KLRacing('mixture') with epsilon=0.1", "epsilon=0", "KLLUCB()"],
+    ),
+    (
+        lambda: sw.run(sw.BestArm(2, 0.1), [1, 0], family=normal, stopping=sw.LastLeft()),
+        NotDefined,
+        ["LastLeft('chernoff', 'mixture') with epsilon > 0", "BoundsApart()"],
+    ),
+    (
+        lambda: sw.run(sw.AnyLowArm(2, 0.5), [0.1, 0.7], family=coin, stopping=sw.JourdanReda()),
+        NotDefined,
+        ["JourdanReda(exact=True) with Bernoulli()", "Gaussian arms", "Wealth()"],
+    ),
+    (lambda: sw.KLLUCB("wide"), BadArgument, ["radius: got 'wide'", '"stylized" or "mixture"']),
+    (lambda: sw.LastLeft("f1"), BadArgument, ["race: got 'f1'", "'kl', 'chernoff', 'elimination'"]),
+    (lambda: sw.BeyondLimit("wide"), BadArgument, ["radius: got 'wide'", "'hoeffding'"]),
+    (
         lambda: sw.run(two, [1, 0], family=normal, stopping=sw.TrackAndStop()),
         BadArgument,
         ["stopping: got TrackAndStop", "a stopping rule, such as Mixture()"],

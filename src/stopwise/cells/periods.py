@@ -1,6 +1,6 @@
 """Two records of one run: samples by which an arm was chosen, and samples that prove it.
 
-SEE keeps them apart (Li & Cheung 2025); its stopping rule reads them from the strategy's notes by the verb
+SEE keeps them apart (Li & Cheung 2025); its stopping rule reads them from the strategy's notes by
 ``halves``, and takes all samples for both where a strategy knows no such thing. Which record a sample
 enters is decided before its value is seen, so each arm's samples in each record are independent.
 """
@@ -63,4 +63,4 @@ def sureness(spread: float, count: float, gap: float) -> float:
 
 def empty_halves(arms: int) -> Halves:
     """Before the first sample."""
-    return Halves(*(np.zeros(arms) for _ in range(4)), np.ones(1))
+    return Halves(np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms), np.ones(1))

@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from stopwise.cells.confidence import against, apart, bound
 from stopwise.cells.gap import pair_cost
 from stopwise.cells.radius import (
     Hoeffding,
     Mixture,
     Stylized,
-    against,
-    apart,
-    bound,
     radius_named,
     sized,
 )
@@ -53,7 +51,7 @@ class _Ratio(NamedTuple):
 
 
 class Ratio(_Ratio, Value):
-    """Beaten is who can be level with the best only at a large likelihood ratio: Chernoff's statistic."""
+    """Beaten is who can be level with the best only at a large likelihood ratio (Chernoff)."""
 
     __slots__ = ()
 

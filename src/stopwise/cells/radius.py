@@ -12,23 +12,24 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.options import Option
 from stopwise.core.values import Empty, Value
-from stopwise.core.verbs import jitable, registered, verb
+from stopwise.core.verbs import registered, verb
 from stopwise.families.verbs import (
     OneVariance,
     Quadratic,
     divergence,
-    divergence_slope,
     interval,
     of_arm,
     regret,
-    space,
     variance,
     wide_regret,
 )
+
+AGAIN = math.log(
+    10.0
+)  # by what the base grows when a strategy's own bounds have nothing left to ask
 
 RADIUS = Option(
     {"enum": ["stylized", "mixture"]},
@@ -85,6 +86,15 @@ def is_proven(radius: Any) -> bool:
 
 
 is_proven.register(Stylized)(lambda radius: False)
+
+
+@verb
+def timeless(radius: Any) -> bool:
+    """Whether an arm's bounds change only with its own samples."""
+    return True
+
+
+timeless.register(Stylized)(lambda radius: False)
 
 
 @verb(on=2, inline=True)
@@ -181,161 +191,3 @@ def check_radius(who: Any, radius: Any, family: Any) -> None:
             f"{type(who).__name__} with {family!r}: no mixture is known for this family, so its "
             'proven radius is not either. Use radius="stylized", which is not proven.'
         )
-
-
-# ------------------------------------------------------------------------------------------ bounds
-
-
-@verb
-def reach(family: Any, mean: float, level: float, side: float) -> float:
-    """The point on one side of the mean where d(mean, .) reaches the level, or the end of the space.
-
-    Newton's method for sqrt(d), which is nearly linear, in a bracket: three steps, mostly.
-    """
-    low, high = space(family)
-    far = high if side > 0.0 else low
-    near = mean
-    if level <= 0.0 or mean == far:
-        return mean
-    goal, x = math.sqrt(level), mean + side * math.sqrt(2.0 * level * variance(family, mean))
-    for _ in range(100):
-        if not min(near, far) < x < max(near, far):
-            x = (
-                near + 0.5 * (far - near)
-                if math.isfinite(far)
-                else mean + 2.0 * (near - mean) + side
-            )
-        value, slope = divergence(family, mean, x), divergence_slope(family, mean, x)
-        if value > level:
-            far = x
-        else:
-            near = x
-        if not (math.isfinite(value) and slope != 0.0):
-            x = math.nan
-            continue
-        root = math.sqrt(value)
-        step = 2.0 * root * (goal - root) / slope
-        x += step
-        if abs(step) <= 1e-7 * abs(x - mean):  # the next step would be its square
-            return x
-        if abs(far - near) <= 1e-15 * abs(near):
-            break
-    return near
-
-
-@reach.register(Quadratic)
-def _reach(family: Any, mean: float, level: float, side: float) -> float:
-    return mean + side * math.sqrt(2.0 * variance(family, mean) * max(level, 0.0))
-
-
-@jitable(inline=True)
-def bound(
-    radius: Any, family: Any, data: Data, arm: int, side: float, base: float, rounds: float
-) -> float:
-    """The end of an arm's interval, above (side +1) or below (-1) its mean."""
-    own, mean = ruler(radius, family, arm), data.means[arm]
-    scale, growth = sized(radius, own, data.counts[arm], mean, rounds)
-    return reach(own, mean, (base + growth) / scale, side)
-
-
-@jitable(inline=True)
-def against(radius: Any, family: Any, data: Data, arm: int, q: float, rounds: float) -> float:
-    """What the samples have against q as the arm's mean: the base at which its interval ends there."""
-    own, mean = ruler(radius, family, arm), data.means[arm]
-    scale, growth = sized(radius, own, data.counts[arm], mean, rounds)
-    return scale * divergence(own, mean, q) - growth
-
-
-@jitable
-def best_bound(
-    radius: Any,
-    family: Any,
-    data: Data,
-    side: float,
-    base: float,
-    rounds: float,
-    but: int,
-    guess: int,
-) -> int:
-    """The arm, other than ``but``, whose bound on this side is the furthest out; the first of equals.
-
-    Another arm's bound is further out than ``end`` if the arm has less than the base against ``end``: one
-    divergence instead of an inversion. The guess is looked at first.
-    """
-    found, end = -1, 0.0
-    for turn in range(-1, data.means.size):
-        arm = guess if turn < 0 else turn
-        if arm == but or arm == found or arm < 0:
-            continue
-        if found >= 0:
-            if data.counts[arm] == data.counts[found] and data.means[arm] == data.means[found]:
-                found = min(arm, found)
-                continue
-            ahead = side * (data.means[arm] - end) > 0.0
-            if not ahead and against(radius, family, data, arm, end, rounds) >= base:
-                continue
-        found, end = arm, bound(radius, family, data, arm, side, base, rounds)
-    return found
-
-
-@jitable
-def surest_bound(
-    radius: Any,
-    family: Any,
-    data: Data,
-    side: float,
-    base: float,
-    rounds: float,
-    but: int,
-    guess: int,
-) -> int:
-    """The arm, other than ``but``, whose bound on the other side is the furthest towards this one."""
-    found, end = -1, 0.0
-    for turn in range(-1, data.means.size):
-        arm = guess if turn < 0 else turn
-        if arm == but or arm == found or arm < 0:
-            continue
-        if found >= 0:
-            if data.counts[arm] == data.counts[found] and data.means[arm] == data.means[found]:
-                found = min(arm, found)
-                continue
-            behind = side * (data.means[arm] - end) <= 0.0
-            if behind or against(radius, family, data, arm, end, rounds) <= base:
-                continue
-        found, end = arm, bound(radius, family, data, arm, -side, base, rounds)
-    return found
-
-
-@jitable
-def apart(
-    radius: Any, family: Any, data: Data, arm: int, other: int, side: float, margin: float, t: float
-) -> float:
-    """The largest base at which ``arm``'s lower bound is above ``other``'s upper one less the margin.
-
-    For side -1 upper and lower change places. The two crossed functions are monotone between the means.
-    """
-    near, far = data.means[arm], data.means[other] - side * margin
-    if side * (near - far) <= 0.0:
-        return -math.inf
-    x = 0.5 * (near + far)
-    while min(near, far) < x < max(near, far):
-        mine = against(radius, family, data, arm, x, t)
-        if mine > against(radius, family, data, other, x + side * margin, t):
-            far = x
-        else:
-            near = x
-        x = 0.5 * (near + far)
-    return min(
-        against(radius, family, data, arm, x, t),
-        against(radius, family, data, other, x + side * margin, t),
-    )
-
-
-@jitable
-def leader(means: Any, side: float) -> int:
-    """The arm with the largest (side +1) or smallest (-1) mean, the first of equals."""
-    found = 0
-    for k in range(1, means.size):
-        if side * means[k] > side * means[found]:
-            found = k
-    return found

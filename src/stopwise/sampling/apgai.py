@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from stopwise.cells.radius import leader
+from stopwise.cells.confidence import leader
 from stopwise.core.arrays import Rng
 from stopwise.core.data import State
 from stopwise.core.values import Empty
@@ -23,8 +23,8 @@ class APGAI(Empty, Direct):
     __slots__ = ()
     title = "any arm beyond a limit: the clearest one"
     reason = (
-        "APGAI samples the arm that is most clearly beyond the limit; while none seems to be, the one of "
-        "which that is least clear."
+        "APGAI samples the arm that is most clearly beyond the limit; while none seems to be, the one "
+        "of which that is least clear."
     )
 
 
@@ -49,7 +49,7 @@ def _bind(strategy: APGAI, question: Question) -> Clearest:
 def _pick(
     strategy: Clearest, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> int:
-    """Signed by the wanted side: positive if some mean is there, and then the largest; else also that."""
+    """The largest sqrt(N) (mean - limit) to the wanted side: while no mean is there, the least clear."""
     side, limit, means = strategy.side, strategy.limit, state.data.means
     beyond = side * (means[leader(means, side)] - limit) > 0.0
     best, found = -math.inf, 0

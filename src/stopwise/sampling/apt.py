@@ -18,7 +18,7 @@ class _APT(NamedTuple):
 
 
 class APT(_APT, Direct):
-    """The arm with the smallest sqrt(N) (|mean - limit| + epsilon): the one whose side is least clear."""
+    """The arm with the smallest sqrt(N) (|mean - limit| + epsilon): its side is the least clear."""
 
     __slots__ = ()
     title = "all arms' sides of a limit: the least clear one"

@@ -9,7 +9,7 @@ from stopwise.sampling.rejecting import Rejecting, index_width, rejecting
 from stopwise.sampling.verbs import Direct, Question, bind
 
 
-class HDoC(Empty, Direct):
+class HDOC(Empty, Direct):
     """The arm with the best index mean + sqrt(2 s^2 log t/N), of those that are not rejected.
 
     s^2 = 1/4 for samples in [0, 1]. Its stopping rule is ``BeyondLimit``.
@@ -35,6 +35,6 @@ def _width(index: UCB1, spread: float, count: float, rounds: float, base: float)
     return math.sqrt(2.0 * spread * math.log(rounds) / count)
 
 
-@bind.register(HDoC)
-def _bind(strategy: HDoC, question: Question) -> Rejecting:
+@bind.register(HDOC)
+def _bind(strategy: HDOC, question: Question) -> Rejecting:
     return rejecting(strategy, UCB1(), question)

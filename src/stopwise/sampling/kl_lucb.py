@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.confidence import best_bound, bound, leader, refuted
 from stopwise.cells.radius import (
+    AGAIN,
     RADIUS,
     base,
-    best_bound,
     check_radius,
-    leader,
     radius_named,
     spelled,
 )
-from stopwise.core.arrays import Ints, Rng
+from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import Data, State
 from stopwise.problems.asked import contest
 from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
@@ -70,27 +70,34 @@ def _bind(strategy: KLLUCB, question: Question) -> Running:
     return Running(strategy.radius, level, asked.side)
 
 
-NEXT, RIVAL = range(2)  # the arm that is sampled after the leader, or -1; the last rival
+NEXT, RIVAL, MORE = range(
+    3
+)  # who is next after the leader, or -1; the last rival; growth of the base
 
 
 @notes.register(Running)
-def _notes(strategy: Running, problem: Any) -> Ints:
-    return np.array([-1, -1])
+def _notes(strategy: Running, problem: Any) -> Floats:
+    return np.array([-1.0, -1.0, 0.0])
 
 
 @pick.register(Running)
 def _pick(strategy: Running, problem: Any, family: Any, state: State, rounds: int, rng: Rng) -> int:
-    """Both arms are chosen from the same data (line 6 of the algorithm)."""
-    kept = state.pursuit.notes
-    if kept[NEXT] >= 0:
-        arm = kept[NEXT]
-        kept[NEXT] = -1
+    """Both arms are chosen from the same data (line 6 of the algorithm).
+
+    Where the bounds are apart and the stopping rule wants more, they go on as if for delta/10.
+    """
+    kept, side, t = state.pursuit.notes, strategy.side, 1.0 * rounds
+    if kept[NEXT] >= 0.0:
+        arm = int(kept[NEXT])
+        kept[NEXT] = -1.0
         return arm
-    first = leader(state.data.means, strategy.side)
+    first = leader(state.data.means, side)
     data = Data(state.taken, state.data.means)  # samples in flight narrow the bounds
-    kept[RIVAL] = best_bound(
-        *(strategy.radius, family, data, strategy.side, strategy.base, 1.0 * rounds),
-        *(first, kept[RIVAL]),
-    )
-    kept[NEXT] = kept[RIVAL]
+    level, guess = strategy.base + kept[MORE], int(kept[RIVAL])
+    rival = best_bound(strategy.radius, family, data, side, level, t, first, guess)
+    end = bound(strategy.radius, family, state.data, rival, side, level, t)
+    behind = side * (state.data.means[first] - end) > 0.0
+    if behind and refuted(strategy.radius, family, state.data, first, end, level, t):
+        kept[MORE] += AGAIN
+    kept[RIVAL] = kept[NEXT] = 1.0 * rival
     return first

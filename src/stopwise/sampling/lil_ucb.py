@@ -7,8 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.radius import check_proxy, proxy
-from stopwise.core.arrays import Floats, Rng
+from stopwise.cells.radius import (
+    AGAIN,
+    check_proxy,
+    proxy,
+)
+from stopwise.core.arrays import Floats, Rng, fill, largest, total
 from stopwise.core.data import State
 from stopwise.core.options import Option
 from stopwise.core.verbs import jitable
@@ -50,6 +54,7 @@ class _Iterated(NamedTuple):
     factor: float  # (1 + beta)(1 + sqrt epsilon) sqrt(2 (1 + epsilon))
     delta: float  # the one inside the logarithm
     side: float
+    most: float  # lambda of the stopping rule
 
 
 class Iterated(_Iterated, Direct, listed=False):
@@ -63,31 +68,41 @@ class Iterated(_Iterated, Direct, listed=False):
 def _bind(strategy: LilUCB, question: Question) -> Iterated:
     asked = contest(strategy, question.problem)
     check_proxy(strategy, question.family)
+    arms = question.problem.arms
     if strategy.heuristic:  # Section 4: epsilon = 0, beta = 1/2, delta = nu/5
-        return Iterated(0.0, 1.5 * math.sqrt(2.0), question.delta / 5.0, asked.side)
+        return Iterated(
+            0.0, 1.5 * math.sqrt(2.0), question.delta / 5.0, asked.side, 1.0 + 10.0 / arms
+        )
     eps, beta = 0.01, 1.0
     # Theorem 2: wrong with probability at most 4 sqrt(c d) + 4 c d, which is nu for this d
     c = (2.0 + eps) / eps * (1.0 / math.log(1.0 + eps)) ** (1.0 + eps)
     inner = (math.sqrt(1.0 + question.delta) - 1.0) ** 2 / (4.0 * c)
     factor = (1.0 + beta) * (1.0 + math.sqrt(eps)) * math.sqrt(2.0 * (1.0 + eps))
-    return Iterated(eps, factor, inner, asked.side)
+    return Iterated(eps, factor, inner, asked.side, 9.0)
 
 
 @notes.register(Iterated)
 def _notes(strategy: Iterated, problem: Any) -> Floats:
-    return np.zeros((2, problem.arms))
+    return np.zeros((3, problem.arms))  # numbers of samples, widths; and the growth of log(1/delta)
 
 
 @pick.register(Iterated)
 def _pick(
     strategy: Iterated, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> int:
-    """An arm's width depends on its number of samples alone: the last one is kept."""
+    """An arm's width depends on its number of samples alone: the last one is kept.
+
+    Where one arm has most samples and the stopping rule wants more, it goes on as if for delta/10.
+    """
     known, best, found = state.pursuit.notes, -math.inf, 0
+    most = largest(state.data.counts)
+    if most >= 1.0 + strategy.most * (total(state.data.counts) - most):
+        known[2, 0] += AGAIN
+        fill(known[0], 0.0)
     for k in range(state.taken.size):
         if known[0, k] != state.taken[k]:
             known[0, k] = state.taken[k]
-            known[1, k] = _width(strategy, proxy(of_arm(family, k)), state.taken[k])
+            known[1, k] = _width(strategy, proxy(of_arm(family, k)), state.taken[k], known[2, 0])
         index = strategy.side * state.data.means[k] + known[1, k]
         if index > best:
             best, found = index, k
@@ -95,9 +110,9 @@ def _pick(
 
 
 @jitable
-def _width(strategy: Iterated, spread: float, count: float) -> float:
+def _width(strategy: Iterated, spread: float, count: float, more: float) -> float:
     """Infinite where the logarithm is not positive: a first sample says nothing when epsilon = 0."""
     inner = math.log((1.0 + strategy.epsilon) * count) / strategy.delta
     if inner <= 1.0:
         return math.inf
-    return strategy.factor * math.sqrt(spread * math.log(inner) / count)
+    return strategy.factor * math.sqrt(spread * (math.log(inner) + more) / count)

@@ -1,6 +1,6 @@
-"""Murphy sampling (Kaufmann, Koolen & Garivier 2018, Section 4): Thompson sampling that expects the worst.
+"""Murphy sampling (Kaufmann, Koolen & Garivier 2018, Section 4): as if some arm were low.
 
-A draw from the posterior, given that some arm is beyond the limit; sampled is the draw's extreme arm. Most
+A draw from the posterior, given that some arm is beyond the limit; sampled is its extreme arm. Most
 draws meet the condition at once. Else the conditional law is drawn directly: which arms are beyond
 the limit, one after the other, given that at least one is; and only if there are several, their means.
 The chance of an arm is Phi of the signed root of 2 N d(mean, limit), as ``posterior_draw`` has it
@@ -33,8 +33,8 @@ class MurphySampling(Empty, Direct):
     __slots__ = ()
     title = "any arm beyond a limit: as if there were one"
     reason = (
-        "Murphy sampling draws means from what the samples say, given that some arm is beyond the limit, "
-        "and samples the arm that is furthest beyond it."
+        "Murphy sampling draws means from what the samples say, given that some arm is beyond the "
+        "limit, and samples the arm that is furthest beyond it."
     )
     uses_randomness = True
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stopwise.cells.race import beaten_by, first_and_last, race_named, round_over
-from stopwise.cells.radius import RADIUS, base, check_proxy, check_radius, radius_named, spelled
+from stopwise.cells.radius import (
+    AGAIN,
+    RADIUS,
+    base,
+    check_proxy,
+    check_radius,
+    radius_named,
+    spelled,
+)
 from stopwise.core.arrays import Floats, Rng, fill, total
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
@@ -16,8 +23,6 @@ from stopwise.core.values import Empty
 from stopwise.core.verbs import jitable
 from stopwise.problems.asked import contest
 from stopwise.sampling.verbs import Direct, Question, aim, bind, notes, notice, pick
-
-AGAIN = math.log(10.0)  # by what the base grows when a race is run again
 
 REASON = (
     "In a race every arm that is left gets one sample a round; an arm that is clearly behind the best "
@@ -68,7 +73,7 @@ class ChernoffRacing(_Radius, Direct):
 
 
 class SuccessiveElimination(Empty, Direct):
-    """Out are all more than two radii behind, sqrt(2 s^2 log(4 K n^2/delta)/n) each (Even-Dar et al. 2006).
+    """Out are all that are two radii behind: sqrt(2 s^2 log(4 K n^2/delta)/n) (Even-Dar et al. 2006).
 
     Its stopping rule is ``LastLeft("elimination")``. For s^2-sub-Gaussian samples.
     """
@@ -115,7 +120,7 @@ def _race(strategy: Any, test: Any, question: Question) -> Race:
     if asked.epsilon > 0.0:  # who is out may have been beaten by one who is out later
         raise NotDefined(
             f"strategy: {strategy!r} with epsilon={asked.epsilon:g}; allowed: epsilon=0. In a race the "
-            "epsilons of several comparisons add up. KLLUCB() and UGapE() have an epsilon."
+            "epsilons of several comparisons add up. KLLUCB() and UGAPE() have an epsilon."
         )
     return Race(test, base(test.radius, question.problem.arms, question.delta), asked.side)
 

@@ -1,6 +1,6 @@
 """Good arm identification by bounds (Kano et al. 2019): what HDoC and LUCB-G share.
 
-An arm whose confidence interval lies on the wrong side of the limit is rejected and not sampled again. If
+An arm whose interval lies on the wrong side of the limit is rejected and not sampled again. If
 all are rejected and the stopping rule asks for more, all come back at delta/10.
 """
 
@@ -11,15 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.radius import Hoeffding, against, base, check_proxy, proxy
+from stopwise.cells.confidence import against
+from stopwise.cells.radius import (
+    AGAIN,
+    Hoeffding,
+    base,
+    check_proxy,
+    proxy,
+)
 from stopwise.core.arrays import Floats, Rng, fill
 from stopwise.core.data import State
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import of_arm
 from stopwise.problems.asked import some_arm
 from stopwise.sampling.verbs import Direct, Question, notes, notice, pick
-
-AGAIN = math.log(10.0)
 
 
 class _Rejecting(NamedTuple):

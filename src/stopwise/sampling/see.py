@@ -1,9 +1,9 @@
 """SEE, sequential exploration and exploitation (Li & Cheung 2025, Algorithms 1 to 3).
 
-Phase k explores with tolerance d_k = 3^-k: the arm with the largest bound at d_k/K, until one arm's bound
+Phase k explores with tolerance d_k = 3^-k: the arm with the largest bound at d_k/K, until an arm's bound
 with C times the width is beyond the limit (that sample is set aside and counts when the
 arm comes up again), or no bound is, or the budget is spent. Then it exploits: this arm alone, with
-samples that count for the proof only, until the stopping rule ends it or its budget is spent. The paper's
+samples that count for the proof only, until the stopping rule ends it or its budget is spent. Their
 experiments have C = 1.01, alpha_k = 5^k and beta_k = 2^k/4.
 """
 
@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.periods import Halves, empty_halves, halves, width
-from stopwise.cells.radius import check_proxy, proxy
+from stopwise.cells.radius import (
+    check_proxy,
+    proxy,
+)
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import State
 from stopwise.core.values import Empty

@@ -1,6 +1,6 @@
 """UGapE, fixed confidence (Gabillon, Ghavamzadeh & Lazaric 2012, Figure 1), with bounds from d.
 
-B_k = max over j != k of U_j, less L_k; J = argmin B; u = argmax over j != J of U_j; sampled is the one of
+B_k = max over j != k of U_j, less L_k; J = argmin B; u = argmax over j != J of U_j; sampled is that of
 J and u with the wider interval, which at equal radius is the one with fewer samples (and is so in the
 experiments of Garivier & Kaufmann 2016).
 """
@@ -11,18 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.confidence import best_bound, bound, surest_bound
 from stopwise.cells.radius import (
+    AGAIN,
     RADIUS,
     base,
-    best_bound,
-    bound,
     check_radius,
     radius_named,
     spelled,
-    surest_bound,
+    timeless,
 )
-from stopwise.core.arrays import Ints, Rng
+from stopwise.core.arrays import Floats, Ints, Rng, fill
 from stopwise.core.data import Data, State
+from stopwise.core.verbs import jitable
 from stopwise.problems.asked import contest
 from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
 
@@ -31,7 +32,7 @@ class _UGapE(NamedTuple):
     radius: Any
 
 
-class UGapE(_UGapE, Direct):
+class UGAPE(_UGapE, Direct):
     """The arm with the smallest possible gap to the best, or its strongest rival.
 
     Its stopping rule is ``BoundsApart`` with the same radius.
@@ -46,11 +47,11 @@ class UGapE(_UGapE, Direct):
     options = {"radius": RADIUS}
     looks_at_delta = True
 
-    def __new__(cls, radius: Any = "mixture") -> UGapE:
+    def __new__(cls, radius: Any = "mixture") -> UGAPE:
         return super().__new__(cls, radius_named(radius))
 
     def __repr__(self) -> str:
-        return f"UGapE({spelled(self.radius)!r})"
+        return f"UGAPE({spelled(self.radius)!r})"
 
 
 class _Narrowing(NamedTuple):
@@ -66,37 +67,98 @@ class Narrowing(_Narrowing, Direct, listed=False):
     looks_at_delta = True
 
 
-@bind.register(UGapE)
-def _bind(strategy: UGapE, question: Question) -> Narrowing:
+@bind.register(UGAPE)
+def _bind(strategy: UGAPE, question: Question) -> Narrowing:
     asked = contest(strategy, question.problem)
     check_radius(strategy, strategy.radius, question.family)
     level = base(strategy.radius, question.problem.arms, question.delta)
     return Narrowing(strategy.radius, level, asked.side)
 
 
-FIRST, SECOND, SUREST = range(3)  # the last largest bounds, and the last largest bound from below
+class Ends(NamedTuple):
+    """Of each arm the bounds towards the best and away from it, times the side; and what they are of.
+
+    ``guess``: the arms with the largest bounds and with the surest one, the last time; ``more``: by what
+    the base has grown.
+    """
+
+    near: Floats
+    far: Floats
+    counts: Floats
+    means: Floats
+    guess: Ints
+    more: Floats
+
+
+FIRST, SECOND, SUREST = range(3)
 
 
 @notes.register(Narrowing)
-def _notes(strategy: Narrowing, problem: Any) -> Ints:
-    return np.full(3, -1)
+def _notes(strategy: Narrowing, problem: Any) -> Ends:
+    arms = problem.arms
+    near, far, counts, means = np.zeros((4, arms))
+    return Ends(near, far, counts, means, np.full(3, -1), np.zeros(1))
 
 
 @pick.register(Narrowing)
 def _pick(
     strategy: Narrowing, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> int:
-    """B_k is U_first - L_k but for k = first, where it is U_second - L_first."""
-    guess, side, t = state.pursuit.notes, strategy.side, 1.0 * rounds
-    radius, level, data = strategy.radius, strategy.base, Data(state.taken, state.data.means)
-    first = best_bound(radius, family, data, side, level, t, -1, guess[FIRST])
-    second = best_bound(radius, family, data, side, level, t, first, guess[SECOND])
-    surest = surest_bound(radius, family, data, side, level, t, first, guess[SUREST])
-    guess[FIRST], guess[SECOND], guess[SUREST] = first, second, surest
-    own = bound(radius, family, data, second, side, level, t)
-    own -= bound(radius, family, data, first, -side, level, t)
-    others = bound(radius, family, data, first, side, level, t)
-    others -= bound(radius, family, data, surest, -side, level, t)
-    leads = side * own < side * others or (own == others and first < surest)
+    """B_k is U_first - L_k but for k = first, where it is U_second - L_first.
+
+    Where the least B is below 0 and the stopping rule wants more, it goes on as if for delta/10.
+    """
+    near, far, counts, _, guess, more = state.pursuit.notes
+    data = Data(state.taken, state.data.means)  # samples in flight narrow the bounds
+    if timeless(strategy.radius):
+        _look_up(strategy, family, data, state.pursuit.notes)
+    else:
+        _search(strategy, family, data, 1.0 * rounds, state.pursuit.notes)
+    first, second, surest = guess[FIRST], guess[SECOND], guess[SUREST]
+    own, others = near[second] - far[first], near[first] - far[surest]
+    leads = own < others or (own == others and first < surest)
     arm, rival = (first, second) if leads else (surest, first)
+    if min(own, others) < 0.0:
+        more[0] += AGAIN
+        fill(counts, 0.0)  # all bounds are others now
     return arm if data.counts[arm] < data.counts[rival] else rival
+
+
+@jitable
+def _look_up(strategy: Narrowing, family: Any, data: Data, ends: Ends) -> None:
+    """Only an arm with another sample has other bounds."""
+    near, far, counts, means, guess, more = ends
+    side, level = strategy.side, strategy.base + more[0]
+    for k in range(near.size):
+        if counts[k] != data.counts[k] or means[k] != data.means[k]:
+            counts[k], means[k] = data.counts[k], data.means[k]
+            near[k] = side * bound(strategy.radius, family, data, k, side, level, 1.0)
+            far[k] = side * bound(strategy.radius, family, data, k, -side, level, 1.0)
+    guess[FIRST] = _largest(near, -1)
+    guess[SECOND] = _largest(near, guess[FIRST])
+    guess[SUREST] = _largest(far, guess[FIRST])
+
+
+@jitable
+def _largest(values: Floats, but: int) -> int:
+    """Where the largest value is, the first of equals, without one of them."""
+    found = -1
+    for k in range(values.size):
+        if k != but and (found < 0 or values[k] > values[found]):
+            found = k
+    return found
+
+
+@jitable
+def _search(strategy: Narrowing, family: Any, data: Data, t: float, ends: Ends) -> None:
+    """All bounds grow with time: those that matter are found, and only these are computed."""
+    near, far, _, _, guess, more = ends
+    side, radius, level = strategy.side, strategy.radius, strategy.base + more[0]
+    first = best_bound(radius, family, data, side, level, t, -1, guess[FIRST])
+    guess[FIRST] = first
+    guess[SECOND] = best_bound(radius, family, data, side, level, t, first, guess[SECOND])
+    guess[SUREST] = surest_bound(radius, family, data, side, level, t, first, guess[SUREST])
+    for k in (guess[FIRST], guess[SECOND]):
+        near[k] = side * bound(radius, family, data, k, side, level, t)
+    for k in (guess[FIRST], guess[SUREST]):
+        far[k] = side * bound(radius, family, data, k, -side, level, t)

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.confidence import against
 from stopwise.cells.radius import (
     Hoeffding,
     Mixture,
     Stylized,
-    against,
     base,
     check_proxy,
     check_radius,

@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.confidence import apart, bound, refuted
 from stopwise.cells.radius import (
     RADIUS,
-    against,
-    apart,
     base,
-    bound,
     check_radius,
     is_proven,
     radius_named,
@@ -124,7 +122,7 @@ def _inside(
     """Whether q is not beyond an arm's bound on this side."""
     if side * (data.means[arm] - q) >= 0.0:
         return True
-    return against(radius, family, data, arm, q, t) < base
+    return not refuted(radius, family, data, arm, q, base, t)
 
 
 @evidence.register(BoundsApart)

@@ -11,15 +11,18 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from stopwise.cells.bound import arm_cost
+from stopwise.core.arrays import Floats
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
 from stopwise.core.options import Option
 from stopwise.core.values import StoppingRule
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import Quadratic
-from stopwise.problems.rounds import best_evidence
-from stopwise.problems.verbs import rank, union_bound
-from stopwise.stopping.verbs import level, proven, weigh, weighed
+from stopwise.problems.asked import some_arm
+from stopwise.stopping.verbs import level, proven, tally, update, weigh, weighed
 
 
 class _JourdanReda(NamedTuple):
@@ -43,27 +46,55 @@ class JourdanReda(_JourdanReda, StoppingRule):
 
 @level.register(JourdanReda)
 def _level(rule: JourdanReda, problem: Any, family: Any, delta: float) -> float:
-    if rank(problem) != 1 or not isinstance(family, Quadratic):
+    some_arm(rule, problem)
+    if not isinstance(family, Quadratic):
         raise NotDefined(
-            f"stopping: {rule!r} with {problem!r} and {family!r}; allowed: Gaussian arms with known "
-            "variances, and questions whose cells bound one arm, such as AnyLowArm. Wealth() is for all."
+            f"stopping: {rule!r} with {family!r}; allowed: Gaussian arms with known variances. "
+            "Wealth() is for all families."
         )
-    return math.log(union_bound(problem)) - math.log(delta)
+    return math.log(problem.arms / delta)
 
 
 proven.register(JourdanReda)(lambda rule, problem, family: rule.exact)
+
+
+class Costs(NamedTuple):
+    """The question's side and limit, and N d(mean, limit) of each arm, above 0 on the wanted side."""
+
+    side: float
+    limit: float
+    signed: Floats
+
+
+@tally.register(JourdanReda)
+def _tally(rule: JourdanReda, problem: Any, family: Any) -> Costs:
+    side, limit, _ = some_arm(rule, problem)
+    return Costs(side, limit, np.zeros(problem.arms))
+
+
+@update.register(JourdanReda)
+def _update(
+    rule: JourdanReda, problem: Any, family: Any, state: State, arm: int, sample: float
+) -> None:
+    side, limit, signed = state.tally
+    far = arm_cost(family, state.data, arm, limit)
+    signed[arm] = far if side * (state.data.means[arm] - limit) > 0.0 else -far
 
 
 @weigh.register(JourdanReda)
 def _weigh(
     rule: JourdanReda, problem: Any, family: Any, state: State, rounds: int, least: float
 ) -> float:
-    """What counts is at most D: x + log x >= x for x >= 1, and y - log y <= y."""
+    """D is the largest cost of an arm on the wanted side; for "none" the least cost of all others."""
+    signed, best = state.tally.signed, 0
+    for k in range(signed.size):
+        if signed[k] > signed[best]:
+            best = k
+    found = abs(signed[best])
+    state.answer[0] = best if signed[best] > 0.0 else signed.size
+    if found < max(least, 0.5):  # what counts of it is less than the cost itself
+        return weighed(state, 0.0, 0.0) if least == -math.inf else -math.inf
     growth = 2.0 * math.log(4.0 + math.log(1.0 * rounds)) + 0.25
-    enough = max(least + growth, 0.5)
-    found = best_evidence(problem, family, state.data, state.sketch, enough, state.answer)
-    if not found >= enough:
-        return -math.inf
     return weighed(state, 0.5 * counted(2.0 * found, rule.exact), growth)
 
 

@@ -1,7 +1,7 @@
 """One left: the stopping rule of races.
 
 An arm is beaten, for good, when at the end of a round the best of those that take part beats it. The
-evidence for the arm that is left is the least by which the others were beaten. If it is the best arm that was
+evidence for the arm that is left is the least by which the others were beaten. If the best arm was
 beaten, then by some arm with a smaller mean: for a proven test that has probability at most
 delta, whoever takes part and whenever it is looked at (docs/bounds.md).
 """
@@ -21,7 +21,14 @@ from stopwise.cells.race import (
     race_named,
     round_over,
 )
-from stopwise.cells.radius import RADIUS, Hoeffding, base, check_proxy, check_radius, is_proven
+from stopwise.cells.radius import (
+    RADIUS,
+    Hoeffding,
+    base,
+    check_proxy,
+    check_radius,
+    is_proven,
+)
 from stopwise.core.arrays import Floats
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
@@ -108,9 +115,9 @@ def _weigh(
 ) -> float:
     """All but the least beaten arm have to be beaten; a first sample each is no race yet."""
     by, taking_part = state.tally.by, state.pursuit.weights
-    if round_over(state.tally.fresh, taking_part):
-        if rounds > first_samples(family) * by.size:
-            _look(rule, family, state, 1.0 * rounds, least)
+    over = round_over(state.tally.fresh, taking_part)
+    if over and rounds > first_samples(family) * by.size:
+        _look(rule, family, state, 1.0 * rounds, least)
     least_beaten = 0
     for k in range(1, by.size):
         if by[k] < by[least_beaten]:

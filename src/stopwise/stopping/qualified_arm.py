@@ -1,7 +1,7 @@
 """SEE's stopping rule (Li & Cheung 2025, Algorithms 1 to 3).
 
-An arm is proven by the samples of its exploitation alone, in phase k at the tolerance delta/(K 5^k); that
-there is none by those of the exploration, at the first 3^-k below delta/3. Both widths hold at all
+An arm is proven by the samples of its exploitation alone, in phase k at the tolerance delta/(K 5^k);
+that there is none by those of the exploration, at the first 3^-k below delta/3. Both widths hold at all
 times (docs/bounds.md), so the errors sum up to less than delta.
 """
 
@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 
 from stopwise.cells.periods import halves, phase_of, sureness
-from stopwise.cells.radius import check_proxy, proxy
+from stopwise.cells.radius import (
+    check_proxy,
+    proxy,
+)
 from stopwise.core.arrays import Floats
 from stopwise.core.data import State
 from stopwise.core.values import Empty, StoppingRule
@@ -68,7 +71,9 @@ def _weigh(
             none = -math.inf if ahead else min(none, sureness(spread, records.tried[k], gap))
     found -= phase_of(records) * LOG_5
     arms = math.log(1.0 * records.proof.size)
-    steps = math.floor((none - arms) / LOG_3) if none > arms else 0.0  # the last phase that ends so
+    steps = math.floor((none - arms) / LOG_3) if none > arms else 0.0
+    if records.phase.size > 0:  # the last phase that is over
+        steps = min(steps, records.phase[0] - 1.0)
     if steps >= 1.0 and (steps - 1.0) * LOG_3 + arms >= found:
         found, best = (steps - 1.0) * LOG_3 + arms, records.proof.size
     state.answer[0] = best
