@@ -380,6 +380,15 @@ def test_verify_finds_every_change_of_the_record() -> None:
         assert not found.agrees, statement
         assert word in " ".join(found.problems), (statement, found)
     assert campaign.verify().agrees
+    with store._begin(
+        reads=False
+    ) as connection:  # another release's asks may differ where arms tie
+        connection.raw.execute("UPDATE stopwise_campaigns SET version = '0.2.0'")
+        connection.raw.execute("UPDATE stopwise_events SET arm = 1 - arm WHERE number = 1")
+        found = campaign.verify()
+        connection.raw.rollback()
+    assert "would not have made" not in " ".join(found.problems)
+    assert "differ from today's" in " ".join(found.remarks)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -73,11 +73,11 @@ def test_warm_start_gives_what_a_cold_start_gives() -> None:
     family, rng = sw.Bernoulli(), np.random.default_rng(2)
     for _ in range(200):
         means = np.array([0.6, *(0.6 - rng.uniform(1e-4, 0.3, 4))])
-        warm, cold, state = np.zeros(5), np.zeros(5), np.zeros(5)
+        warm, cold, state = np.zeros(5), np.zeros(5), np.zeros(15)
         best_arm_optimum(family, means, 0, 0.0, warm, state)
         means[1:] = np.minimum(means[1:] * (1 + 1e-2 * rng.normal(size=4)), 0.5999)
         value = best_arm_optimum(family, means, 0, 0.0, warm, state)
-        expected = best_arm_optimum(family, means, 0, 0.0, cold, np.zeros(5))
+        expected = best_arm_optimum(family, means, 0, 0.0, cold, np.zeros(15))
         assert math.isclose(value, expected, rel_tol=1e-9)
         np.testing.assert_allclose(warm, cold, atol=1e-8)
 

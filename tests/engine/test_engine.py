@@ -480,7 +480,7 @@ def test_warm_starts_end_where_cold_ones_do(family: Any) -> None:
                 for m, n in zip(truth, counts, strict=True)
             ]
         )
-        state, owner = np.zeros(arms), -1
+        state, owner = np.zeros(3 * arms), -1
         for _ in range(8):
             means = sums / counts
             arm = int(np.argmax(means))
@@ -488,7 +488,7 @@ def test_warm_starts_end_where_cold_ones_do(family: Any) -> None:
             owner = arm
             warm, cold = np.zeros(arms), np.zeros(arms)
             value = best_arm_optimum(family, means, arm, margin, warm, state)
-            again = best_arm_optimum(family, means, arm, margin, cold, np.zeros(arms))
+            again = best_arm_optimum(family, means, arm, margin, cold, np.zeros(3 * arms))
             assert value == pytest.approx(again, rel=1e-8)
             np.testing.assert_allclose(warm, cold, atol=1e-5)
             if value > 0.0:

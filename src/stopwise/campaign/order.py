@@ -6,6 +6,7 @@ the t-th arm was chosen without its sample, or any later one, being known.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from stopwise.core.arrays import Ints
 from stopwise.core.errors import BadArgument
 from stopwise.engine.live import ASKED, RECORDED, RELEASED, TOLD, Record
 
+PLACE = struct.Struct("<qqqd")  # its number, and what is held there
 ORDERS = ("asked", "told")  # samples count in the order of their asks, or as they come
 
 
@@ -45,6 +47,7 @@ class Queue:
 
     def __init__(self) -> None:
         self._places: dict[int, Held] = {}
+        self._packed: dict[int, bytes] = {}  # the same, as it is dumped with every commit
 
     def __len__(self) -> int:
         return len(self._places)
@@ -71,7 +74,15 @@ class Queue:
 
     def ask(self, number: int, arm: int) -> None:
         """A sample is in flight."""
-        self._places[number] = Held(ASKED, arm)
+        self._put(number, Held(ASKED, arm))
+
+    def _put(self, number: int, held: Held) -> None:
+        self._places[number] = held
+        self._packed[number] = PLACE.pack(number, *held)
+
+    def _take(self, number: int) -> Held | None:
+        self._packed.pop(number, None)
+        return self._places.pop(number, None)
 
     def oldest(self, arm: int) -> int:
         """The number of an arm's first ask that is in flight."""
@@ -91,9 +102,9 @@ class Queue:
                 self.ask(number, arm)
             elif kind == RELEASED:
                 rows.append((kind, arm, 0.0, number))
-                self._places.pop(number, None)
+                self._take(number)
             else:
-                self._places[number] = Held(kind, arm, sample)
+                self._put(number, Held(kind, arm, sample))
             rows += ((*held, number) for number, held in self._ready())
             causes += [place] * (len(rows) - before)
         return Feed(_record(rows), np.array(causes, dtype=np.int64))
@@ -101,25 +112,26 @@ class Queue:
     def _ready(self) -> Iterator[tuple[int, Held]]:
         """Take out what waits for nothing any more."""
         while (number := self.first) is not None and self._places[number].kind != ASKED:
-            yield number, self._places.pop(number)
+            held = self._take(number)
+            assert held is not None
+            yield number, held
 
     def dump(self) -> bytes:
         """All places."""
-        held = list(self._places.values())
-        whole = [len(held), *self._places, *(h.kind for h in held), *(h.arm for h in held)]
-        samples = np.array([h.sample for h in held], dtype=float)
-        return np.array(whole, dtype=np.int64).tobytes() + samples.tobytes()
+        return b"".join([len(self).to_bytes(8, "little"), *self._packed.values()])
+
+    @staticmethod
+    def fits(content: bytes) -> bool:
+        """Whether ``dump`` can have given it."""
+        return len(content) == 8 + PLACE.size * int.from_bytes(content[:8], "little")
 
     def load(self, content: bytes) -> bool:
         """Take over what ``dump`` gave; False, and no change, if it does not fit."""
-        size = int(np.frombuffer(content, np.int64, 1)[0]) if len(content) >= 8 else -1
-        if size < 0 or len(content) != 8 + 32 * size:
+        if not self.fits(content):
             return False
-        numbers, kinds, arms = np.frombuffer(content, np.int64, 3 * size, 8).reshape(3, size)
-        samples = np.frombuffer(content, float, size, 8 + 24 * size)
-        columns = (each.tolist() for each in (kinds, arms, samples))
-        held = [Held(*row) for row in zip(*columns, strict=True)]
-        self._places = dict(zip(numbers.tolist(), held, strict=True))
+        self._places, self._packed = {}, {}
+        for number, *held in PLACE.iter_unpack(content[8:]):
+            self._put(number, Held(*held))
         return True
 
 

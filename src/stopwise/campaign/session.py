@@ -208,7 +208,7 @@ class Session(View):
         sizes = self._sizes(content)
         if content[: len(TAG)] != TAG or sizes is None:
             return False
-        return Queue().load(content[self._end(sizes) :])
+        return Queue.fits(content[self._end(sizes) :])
 
     def _end(self, sizes: Ints) -> int:
         """Where in what is dumped the queue begins."""

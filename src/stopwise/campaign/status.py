@@ -72,8 +72,10 @@ class Status:
     remaining: Remaining | None = None  # samples still needed; None while that would be a guess
 
     @classmethod
-    def of(cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float) -> Status:
-        """From a snapshot."""
+    def of(
+        cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float, intervals: bool = True
+    ) -> Status:
+        """From a snapshot; without the means' intervals where nobody looks at them."""
         session, decision, in_flight = seen.session, seen.decision, seen.in_flight
         spent = spec.budget is not None and session.sent >= spec.budget and not np.any(in_flight)
         state = "decided" if decision else _state(seen.changes, spent)
@@ -90,7 +92,7 @@ class Status:
             spec.delta,
             spec.budget,
             spec.design.proven,
-            _arms(spec, session, in_flight),
+            _arms(spec, session, in_flight, intervals),
             decision,
             seen.last,
             seen.changes.archived,
@@ -196,9 +198,13 @@ def _state(changes: Changes, spent: bool) -> str:
     return "budget spent" if spent else "running"
 
 
-def _arms(spec: CampaignSpec, session: Session, in_flight: Ints) -> tuple[Arm, ...]:
-    room = int(spec.table.get("room") or 0)
-    low, high = mean_intervals(session.family, session.ledger.state, spec.delta, room)
+def _arms(
+    spec: CampaignSpec, session: Session, in_flight: Ints, intervals: bool
+) -> tuple[Arm, ...]:
+    low = high = np.full(len(spec.labels), math.inf)
+    if intervals:
+        room = int(spec.table.get("room") or 0)
+        low, high = mean_intervals(session.family, session.ledger.state, spec.delta, room)
     return tuple(
         Arm(
             label,

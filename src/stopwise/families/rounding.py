@@ -16,9 +16,15 @@ def entropy_gap(u: float) -> float:
         return u - math.log1p(u)
     # log(1+u) = 2 artanh(s) with s = u/(2+u), and u - 2s = u s
     s = u / (2.0 + u)
-    q = s * s
-    tail = 1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13 + q / 15)))))
-    return u * s - 2.0 * s * q * tail
+    return u * s - 2.0 * s * (s * s * _tail(s * s))
+
+
+@jitable(inline=True)
+def _tail(q: float) -> float:
+    """(artanh(s) - s)/s^3 for q = s^2, by its series; in pairs, as additions wait for each other."""
+    r = q * q
+    head, rest = 1 / 3 + q * (1 / 5), 1 / 7 + q * (1 / 9)
+    return head + r * (rest + r * (1 / 11 + q * (1 / 13) + r * (1 / 15)))
 
 
 @jitable
@@ -35,6 +41,9 @@ def scaled_entropy_gap(x: float, delta: float, end: float) -> float:
     """
     if x <= 0.0:
         return delta if delta >= 0.0 else math.inf
+    if abs(delta) <= 0.1 * x:
+        s = delta / (2.0 * x + delta)
+        return delta * s - 2.0 * x * s * (s * s * _tail(s * s))
     if -0.999 * x < delta < 999.0 * x:
         return x * entropy_gap(delta / x)
     if end <= 0.0 or end == math.inf:

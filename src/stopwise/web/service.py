@@ -85,7 +85,7 @@ class Service:
             campaign = self.campaign(name)
             with campaign.look() as (transaction, seen):
                 created, newest = transaction.head.created, transaction.newest(0, 1)
-            status = Status.of(campaign.name, seen.spec, seen, campaign.now())
+            status = Status.of(campaign.name, seen.spec, seen, campaign.now(), intervals=False)
             fields = {key: getattr(status, key) for key in BRIEF}
             decision = None if status.decision is None else status.decision.text
             active = newest[-1].time if newest else None

@@ -49,14 +49,15 @@ def end_distance(low: float, high: float) -> float:
     return max(END * width, 1e-15 * abs(high))
 
 
-@verb(allocates=True)
+@verb
 def best_arm_optimum(
     family: Any, means: Floats, arm: int, margin: float, weights: Floats, state: Floats
 ) -> float:
     """The value of an answer, its weights, and in ``state`` where to start the next time.
 
-    ``state`` holds right - x_j for each rival, where ``right`` is the largest x that any model
-    allows, and y for the answer itself; y = 0 asks for a cold start.
+    ``state`` has 3 K numbers: right - x_j for each rival, where ``right`` is the largest x that any
+    model allows, and y for the answer itself (y = 0 asks for a cold start); then, for each rival, how
+    far right - x_j could go, and scratch. Divisions take most of the time, so there are few.
     """
     count, mu, own = means.size, means[arm], of_arm(family, arm)
     for j in range(count):
@@ -75,12 +76,14 @@ def best_arm_optimum(
             return floor
     edge = end_distance(low, high) if floor > 0.0 else 0.0
     close = NEAR
+    gaps, rates = state[count : 2 * count], state[2 * count :]  # g_j, and 1 over its derivative
+    if floor == 0.0 and state[arm] > 0.0:
+        _foresee(means, arm, margin, low, right, state)
     if not _warm(means, arm, margin, low, right, floor, state):
         _cold_start(family, means, arm, margin, low, right, floor, state)
         close = NEAR_FROM_COLD
     y, total, solved = state[arm], 1.0, False
     below, above = floor, math.inf  # the root of S(y) = 1 lies between
-    gaps, slopes = np.empty(count), np.empty(count)  # g_j and its derivative in right - x_j
     for _ in range(ITERATIONS):
         total, mass, linear, bend, worst = 1.0, 0.0, 0.0, 0.0, 0.0
         least, most = math.inf, 0.0
@@ -93,17 +96,20 @@ def best_arm_optimum(
             v, u = variance(own, x), variance(rival, x + margin)
             dv, du = variance_slope(own, x), variance_slope(rival, x + margin)
             a, b = divergence(own, mu, x), divergence(rival, means[j], x + margin)
-            z = step * u / (v * rest)
-            ratio = a / b
+            by_v, by_u, by_rest, by_b = 1.0 / v, 1.0 / u, 1.0 / rest, 1.0 / b
+            lead = u * by_v * by_rest  # z/step
+            z = step * lead
+            ratio = a * by_b
             gaps[j] = a + z * b
-            # z' b: log z falls in x
-            slopes[j] = z * b * (1.0 / step + 1.0 / rest + dv / v - du / u)
-            steep = (step / v + ratio * rest / u) / b  # the ratio's derivative in right - x
+            # 1/(z' b): log z falls in x
+            rates[j] = 1.0 / (b * (lead + z * (by_rest + dv * by_v - du * by_u)))
+            # the ratio's derivative in right - x, over that of g
+            steep = (step * by_v + ratio * rest * by_u) * by_b * rates[j]
             total += z
             weights[j] = z
             mass += ratio
-            linear += steep * (y - gaps[j]) / slopes[j]
-            bend += steep / slopes[j]
+            linear += steep * (y - gaps[j])
+            bend += steep
             worst = max(worst, abs(gaps[j] - y))
             least, most = min(least, gaps[j]), max(most, gaps[j])
             if ratio > 1.0:  # S(g_j) >= r_j > 1
@@ -125,7 +131,7 @@ def best_arm_optimum(
         for j in range(count):
             if j != arm:
                 span = right - max(means[j] - margin, low)
-                place = _next_place(state[j], span, (y - gaps[j]) / slopes[j], floor > 0.0)
+                place = _next_place(state[j], span, (y - gaps[j]) * rates[j], floor > 0.0)
                 state[j] = max(place, edge)
         if near:  # Newton's next point is right to its square: only its weights are to be found
             total = 1.0
@@ -139,6 +145,8 @@ def best_arm_optimum(
             solved = True
             break
     state[arm] = y
+    for j in range(count):
+        gaps[j] = right - max(means[j] - margin, low)
     divide(weights, total)
     # where the answer alone must pay nearly all, rivals at the end of the interval get no more exact
     return y / total if solved or (floor > 0.0 and total < 1.001) else math.nan
@@ -226,6 +234,26 @@ def _warm(
 
 
 @jitable
+def _foresee(
+    means: Floats, arm: int, margin: float, low: float, right: float, state: Floats
+) -> None:
+    """Move the kept state with the means, as if arms were Gaussian: an iteration less.
+
+    Then right - x_j = gap_j y/Y_j, which goes with y/gap_j; y nearly goes with the least gap squared.
+    """
+    count, least, nearest = means.size, math.inf, 0
+    for j in range(count):
+        if j != arm and state[count + j] < least:
+            least, nearest = state[count + j], j
+    ratio = (right - max(means[nearest] - margin, low)) / least
+    factor = ratio * ratio
+    for j in range(count):
+        if j != arm:
+            state[j] *= factor * state[count + j] / (right - max(means[j] - margin, low))
+    state[arm] *= factor
+
+
+@jitable
 def _next_level(y: float, floor: float, mass: float, bend: float) -> float:
     """Newton's step for S(y) = 1, in the variable in which it is nearly linear."""
     if floor > 0.0:  # 1/S falls like log(y - floor): rivals are pushed to the end of the interval
@@ -283,7 +311,7 @@ def _cold_start(
 
 @verbs.optimise.register(BestArm)
 def _optimise(problem: BestArm, family: Any, means: Floats, code: Code, weights: Floats) -> float:
-    state = np.zeros(means.size)
+    state = np.zeros(3 * means.size)
     return best_arm_optimum(family, means, code[0], problem.epsilon, weights, state)
 
 

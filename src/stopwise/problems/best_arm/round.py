@@ -34,9 +34,8 @@ OWNER, WEAKEST = 0, 1
 
 @rounds.sketch.register(BestArm)
 def _sketch(problem: BestArm, family: Any) -> Start:
-    return Start(
-        np.zeros(problem.arms), np.zeros(1 + problem.arms, dtype=np.int64), np.zeros(problem.arms)
-    )
+    arms = problem.arms
+    return Start(np.zeros(3 * arms), np.zeros(1 + arms, dtype=np.int64), np.zeros(arms))
 
 
 @rounds.rebuild.register(BestArm)
