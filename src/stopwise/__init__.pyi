@@ -102,7 +102,6 @@ from stopwise.sampling.fixed import (
     Uniform as Uniform,
 )
 from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
-from stopwise.sampling.hdoc import HDOC as HDOC, HDoC as HDoC
 from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
 from stopwise.sampling.lil_ucb import LilUCB as LilUCB
 from stopwise.sampling.lucb_g import LUCBG as LUCBG
