@@ -102,6 +102,7 @@ from stopwise.sampling.fixed import (
     Uniform as Uniform,
 )
 from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
+from stopwise.sampling.hdoc import HDOC as HDOC
 from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
 from stopwise.sampling.lil_ucb import LilUCB as LilUCB
 from stopwise.sampling.lucb_g import LUCBG as LUCBG

@@ -19,7 +19,8 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import Data, State
 from stopwise.core.values import Empty
 from stopwise.core.verbs import jitable
-from stopwise.families.verbs import of_arm, posterior_draw
+from stopwise.families.posterior import posterior_draw
+from stopwise.families.verbs import of_arm
 from stopwise.problems.asked import some_arm
 from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
 
