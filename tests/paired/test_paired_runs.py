@@ -235,7 +235,7 @@ def test_what_comes_after_the_decision_or_from_an_arm_that_is_out_changes_nothin
     assert arms == (0, 1)
     before = session.verdict()
     session.tell(item, 2, 1.0)
-    session.tell(999, 0, 1.0)
+    session.tell(3, 0, 0.0)
     assert session.verdict() == before
     for arm in (0, 1):
         session.tell(item, arm, 1.0 - arm)
