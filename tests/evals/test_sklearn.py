@@ -52,6 +52,7 @@ def test_refused() -> None:
         BestEstimator([("a", Ridge())]).fit([[1.0]], [1.0])
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         BestEstimator([("ridge", Ridge()), ("line", LinearRegression())], max_splits=3, min_splits=2),

@@ -76,7 +76,9 @@ NULLS: dict[str, tuple[Any, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NULLS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each == "normal")) for each in NULLS]
+)
 @pytest.mark.parametrize("duels", [False, True])
 def test_equal_arms_are_seldom_put_out(name: str, duels: bool) -> None:
     """With ties as an answer, every arm that is put out here is a wrong claim."""
