@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export MPLBACKEND := Agg
 
-.PHONY: setup programs demo test test-all check format bench openapi docs clean
+.PHONY: setup programs demo test test-all test-inspect check format bench openapi docs clean
 
 setup: $(VENV)/.ready
 
@@ -33,6 +33,12 @@ test: programs setup
 
 test-all: programs setup
 	$(BIN)/python -m pytest -n 2 -m 'slow or not slow'
+
+# inspect_ai brings half a hundred packages, two of them older than what we pin: it has an environment of its own
+test-inspect:
+	test -x out/inspect/bin/python || $(PYTHON) -m venv out/inspect
+	out/inspect/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[inspect,sklearn]' pytest
+	out/inspect/bin/python -m pytest tests/evals/test_inspect.py
 
 check: setup
 	$(BIN)/ruff format --check src tests bench examples

@@ -29,12 +29,13 @@ BELOW: dict[str, set[str]] = {
     "paired": {"stopping"},
     "studies": {"engine", "paired"},
     "timing": {"paired"},
+    "evals": {"paired"},
     "campaign": {"engine"},
     "testing": {"campaign", "studies"},
     "web": {"campaign", "studies"},
     "cli": {"campaign", "studies", "timing", "web"},
 }
-PRINTING = ("studies", "campaign", "timing", "cli", "web")
+PRINTING = ("studies", "campaign", "timing", "evals", "cli", "web")
 FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite3", "rich", "typer"}
 # modules in which problems, families, strategies and stopping rules are not named: declarations of
 # verbs, and what the kinds of a room share

@@ -821,6 +821,13 @@ MISSING: list[Row] = [
     ]
 ]
 
+
+def asked() -> sw.PairedSession:
+    session = sw.PairedSession(coin, 2)
+    session.ask()
+    return session
+
+
 table = [[1, 0], [0, 1], [1, 1]]
 PAIRED: list[Row] = [
     (
@@ -848,7 +855,9 @@ PAIRED: list[Row] = [
     (lambda: sw.PairedSession(coin, 1), BadArgument, ["arms: got 1", "at least 2"]),
     (lambda: sw.PairedSession(coin, 2, delta=1.0), BadArgument, ["delta: got 1.0", "strictly"]),
     (lambda: sw.PairedSession(coin, 2, goal="least"), BadArgument, ["goal: got 'least'", "max"]),
-    (lambda: sw.PairedSession(coin, 2).tell(0, 0, 0.5), BadArgument, ["value: got 0.5"]),
+    (lambda: asked().tell(0, 0, 0.5), BadArgument, ["value: got 0.5"]),
+    (lambda: asked().tell(1, 0, 1.0), BadArgument, ["item: got 1", "so far there are 1"]),
+    (lambda: asked().tell(0, 2, 1.0), BadArgument, ["arm: got 2", "0 to 1"]),
 ]
 
 REFUSALS: list[Row] = [

@@ -76,7 +76,9 @@ NULLS: dict[str, tuple[Any, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NULLS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each == "normal")) for each in NULLS]
+)
 @pytest.mark.parametrize("duels", [False, True])
 def test_equal_arms_are_seldom_put_out(name: str, duels: bool) -> None:
     """With ties as an answer, every arm that is put out here is a wrong claim."""
@@ -235,7 +237,7 @@ def test_what_comes_after_the_decision_or_from_an_arm_that_is_out_changes_nothin
     assert arms == (0, 1)
     before = session.verdict()
     session.tell(item, 2, 1.0)
-    session.tell(999, 0, 1.0)
+    session.tell(3, 0, 0.0)
     assert session.verdict() == before
     for arm in (0, 1):
         session.tell(item, arm, 1.0 - arm)

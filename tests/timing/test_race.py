@@ -84,6 +84,20 @@ def test_wrong_claims_are_rare() -> None:
     assert ties <= most(60, 0.2)
 
 
+def test_whoever_runs_second_is_slower_and_the_random_order_makes_it_fair() -> None:
+    wrong = 0
+    for seed in range(40):
+        rng, turn = np.random.default_rng(seed), [0]
+
+        def run(rng: Any = rng, turn: Any = turn) -> float:
+            turn[0] += 1
+            return math.exp(0.05 * rng.normal()) * (1.2 if turn[0] % 2 else 1.0)
+
+        found = Race(["a", "b"], Rules(delta=0.2, seed=seed, budget=0.25, warmup=1, epsilon=0.001))
+        wrong += len(found.run([run, run]).session.verdict().winners) == 1
+    assert wrong <= most(40, 0.2)
+
+
 def test_linear_scale_and_larger_is_better() -> None:
     rng = np.random.default_rng(4)
     found = Race(["a", "b"], Rules(scale="linear", goal="max", epsilon=0.1))

@@ -81,11 +81,21 @@ class PairedSession:
         return item, tuple(arm for arm in range(self.what.arms) if self.is_in(arm))
 
     def tell(self, item: int, arm: int, value: float) -> bool:
-        """One result; whether the comparison is decided now. What comes after that changes nothing."""
+        """One result; whether the comparison is decided now.
+
+        Of several results of an arm on an item the first counts. What comes after the decision, or from
+        an arm that is out, changes nothing.
+        """
+        if not 0 <= item < self.asked:
+            raise BadArgument(
+                "item", item, f"an item that was asked; so far there are {self.asked}"
+            )
+        if not 0 <= arm < self.what.arms:
+            raise BadArgument("arm", arm, f"0 to {self.what.arms - 1}")
         if not math.isfinite(value) or not supports(self.family, value):
             raise BadArgument("value", value, unsupported(self.family))
         row = self._open.get(item)
-        if row is not None and not self.decided:
+        if row is not None and not self.decided and math.isnan(row[arm]):
             row[arm] = value
             self._count()
         return self.decided

@@ -95,6 +95,7 @@ def simulate_paired(
     pool: bool = False,
     ties: bool = False,
     duels: bool = False,
+    minimum: int = 0,
     repetitions: int = 1000,
     seed: int | None = None,
     max_items: int = MAX_ITEMS,
@@ -105,10 +106,11 @@ def simulate_paired(
     Items are drawn from the table with replacement: it is the population. With ``pool`` each run
     shuffles it and the question is about just these items. ``ties``: the answer may be that arms differ
     by less than epsilon. ``duels``: an item goes to the leader and one challenger, not to all arms that
-    are in. Ctrl-C returns the runs that have finished.
+    are in. ``minimum``: items before any decision. Ctrl-C returns the runs that have finished.
     """
     rows = _check_table(table, family)
-    what = comparison(family, rows.shape[1], delta, epsilon, len(rows) if pool else None, ties)
+    size = len(rows) if pool else None
+    what = comparison(family, rows.shape[1], delta, epsilon, size, ties, minimum)
     if pool and duels:
         hint = "Results of others tell about items that a pair left out: docs/paired.md."
         raise BadArgument("duels", True, "False with a pool", hint)
