@@ -116,13 +116,15 @@ def test_a_strategy_from_a_file_joins(tmp_path: Path) -> None:
         ("--instances", "gk9", "names of the league's instances: gk1"),
         ("--strategies", "nowhere.py", "a Python file that exists"),
         ("--strategies", "sticki", "allowed: one of"),
+        ("--strategies", "APGAI", "strategies for one of the instances' questions"),
         ("--rules", "guess", "one of"),
         ("--deltas", "0.1,2", "strictly between 0 and 1"),
         ("--repetitions", "1", "at least 2"),
     ],
 )
 def test_refusals(option: str, given: str, words: str, tmp_path: Path) -> None:
-    call = ["league", option, given, "--folder", str(tmp_path)]
+    where = [] if option == "--instances" else ["--instances", "gk1"]
+    call = ["league", *where, option, given, "--folder", str(tmp_path)]
     found = CliRunner().invoke(app, call)
     assert isinstance(found.exception, sw.StopwiseError)
     assert words in str(found.exception)

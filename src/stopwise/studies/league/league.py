@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.core.checks import whole
+from stopwise.core.errors import BadArgument
 from stopwise.engine.batch import Stream
 from stopwise.engine.design import check_deltas
 from stopwise.engine.worker import Worker, new_outcome
@@ -121,8 +122,15 @@ class League:
 def _entries(
     where: Sequence[str], who: Sequence[str], when: Sequence[str], deltas: Any, full: bool
 ) -> list[Entry]:
-    chosen = when or (("wealth", "stylized") if full else ("wealth",))
-    return list(entries(instances(where, full), entrants(who, full), rules(chosen), deltas))
+    chosen = rules(when or (("wealth", "stylized") if full else ("wealth",)))
+    asked = entrants(who, full)
+    found = list(entries(instances(where, full), asked, chosen, deltas))
+    entered = {entry.strategy[0] for entry in found}
+    for each in asked if who else ():
+        if each.name not in entered:
+            allowed = "strategies for one of the instances' questions"
+            raise BadArgument("strategies", each.name, allowed)
+    return found
 
 
 def _pace(study: Study) -> float:
