@@ -42,6 +42,7 @@ FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite
 SHARED = {
     *("families.verbs", "families.checks", "families.laws", "families.mirror", "families.mixtures"),
     *("families.students_t", "families.priced", "families.bets", "families.posterior"),
+    "families.surprise",
     *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked"),
     *("sampling.verbs", "sampling.tracking", "sampling.thrift"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),

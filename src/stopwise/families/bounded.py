@@ -20,6 +20,7 @@ from stopwise.families.bounded_coin import BoundedCoin, Ends, OnInterval, check_
 from stopwise.families.gaussian import Gaussian
 from stopwise.families.laws import with_deviations
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.surprise import least_surprise
 from stopwise.families.verbs import OneVariance, Quadratic
 
 STEPS = 64  # between nodes, which are closer to each other near the ends, as (1 - cos)/2 is
@@ -171,7 +172,7 @@ def _regroup(own: BoundedSeen, family: BoundedSeen, arms: Ints) -> None:
 
 for _verb in (
     *(verbs.divergence, verbs.variance, verbs.variance_slope, verbs.natural, verbs.tilt),
-    *(verbs.upper, verbs.lower, verbs.least_surprise, posterior_draw),
+    *(verbs.upper, verbs.lower, least_surprise, posterior_draw),
 ):  # an arm with an estimated variance is weighed as a Gaussian one
     _verb.register(BoundedArm)(_verb.dispatch(Gaussian))
 

@@ -16,6 +16,7 @@ from stopwise.families import verbs
 from stopwise.families.bets import half_normal
 from stopwise.families.laws import NormalLaw, law_of
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.surprise import absorbed, least_surprise
 from stopwise.families.unknown_variance import GaussianUnknown
 from stopwise.families.verbs import OneVariance, Quadratic
 
@@ -121,13 +122,13 @@ def _posterior_draw(family: Gaussian, count: float, mean: float, rng: Rng) -> fl
 law_of.register(Quadratic)(lambda family, mean, deviation: NormalLaw(mean, deviation))
 
 
-@verbs.least_surprise.register(Gaussian)
+@least_surprise.register(Gaussian)
 def _least_surprise(family: Gaussian, sample: float, mean: float, level: float) -> float:
     beyond = max(abs(sample - mean) - math.sqrt(2.0 * family.variance * max(level, 0.0)), 0.0)
     return 0.5 / family.variance * beyond * beyond
 
 
-@verbs.absorbed.register(Gaussian)
+@absorbed.register(Gaussian)
 def _absorbed(family: Gaussian, count: float, before: float, mean: float, sample: float) -> float:
     """N (m' - m) = x - m' and m' - m + x - m' = x - m."""
     return 0.5 / family.variance * (sample - before) * (sample - mean)

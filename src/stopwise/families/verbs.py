@@ -184,19 +184,6 @@ def lower(family: Any, mu: float, level: float) -> float:
     return inverse(family, mu, level, -1.0)
 
 
-@verb(inline=True)
-def least_surprise(family: Any, sample: float, mean: float, level: float) -> float:
-    """A lower bound on d(x, mu') over the mu' with d(m, mu') <= level."""
-    return 0.0
-
-
-@verb(inline=True)
-def absorbed(family: Any, count: float, before: float, mean: float, sample: float) -> float:
-    """N d(m, m') + d(x, m'): what N samples of mean m and one more, x, no longer cost with mean m'."""
-    old = count * divergence(family, before, mean) if count > 0.0 and before != mean else 0.0
-    return old + (divergence(family, sample, mean) if sample != mean else 0.0)
-
-
 @verb
 def likelihood(family: Any) -> Any:
     """The family with likelihood ratios whose guarantees hold for this one: mostly itself."""

@@ -28,7 +28,8 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.options import Option
 from stopwise.core.values import Strategy
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import absorbed, additive, least_surprise, of_arm
+from stopwise.families.surprise import absorbed, least_surprise
+from stopwise.families.verbs import additive, of_arm
 from stopwise.problems.rounds import Search, answer_weights, first_reachable, listed_answers
 from stopwise.problems.verbs import Answer, answers, encode
 from stopwise.sampling.tracking import TRACKING, tracker
