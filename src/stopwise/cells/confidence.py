@@ -87,34 +87,6 @@ def refuted(
 
 
 @jitable
-def surest_bound(
-    radius: Any,
-    family: Any,
-    data: Data,
-    side: float,
-    base: float,
-    rounds: float,
-    but: int,
-    guess: int,
-) -> int:
-    """The arm, other than ``but``, whose bound on the other side is the furthest towards this one."""
-    found, end = -1, 0.0
-    for turn in range(-1, data.means.size):
-        arm = guess if turn < 0 else turn
-        if arm == but or arm == found or arm < 0:
-            continue
-        if found >= 0:
-            if data.counts[arm] == data.counts[found] and data.means[arm] == data.means[found]:
-                found = min(arm, found)
-                continue
-            behind = side * (data.means[arm] - end) <= 0.0
-            if behind or not refuted(radius, family, data, arm, end, base, rounds):
-                continue
-        found, end = arm, bound(radius, family, data, arm, -side, base, rounds)
-    return found
-
-
-@jitable
 def best_bound(
     radius: Any,
     family: Any,
@@ -124,11 +96,13 @@ def best_bound(
     rounds: float,
     but: int,
     guess: int,
+    which: float,
 ) -> int:
-    """The arm, other than ``but``, whose bound on this side is the furthest out; the first of equals.
+    """The arm, other than ``but``, with the furthest bound towards this side; the first of equals.
 
-    Another arm's bound is further out than ``end`` if it has less than the base against ``end``: one
-    divergence instead of an inversion. The guess is looked at first.
+    Of each arm the near end (``which`` +1) or the far one (-1) is compared. Another arm's is further
+    than ``end`` if it has less (far ends: more) than the base against ``end``: one divergence
+    instead of an inversion. The guess is looked at first.
     """
     found, end = -1, 0.0
     for turn in range(-1, data.means.size):
@@ -140,9 +114,11 @@ def best_bound(
                 found = min(arm, found)
                 continue
             ahead = side * (data.means[arm] - end) > 0.0
-            if not ahead and refuted(radius, family, data, arm, end, base, rounds):
+            if ahead == (which < 0.0):  # else it is clear already
+                ahead = refuted(radius, family, data, arm, end, base, rounds) == (which < 0.0)
+            if not ahead:
                 continue
-        found, end = arm, bound(radius, family, data, arm, side, base, rounds)
+        found, end = arm, bound(radius, family, data, arm, which * side, base, rounds)
     return found
 
 
