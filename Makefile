@@ -37,7 +37,7 @@ test-all: programs setup
 # inspect_ai brings half a hundred packages, two of them older than what we pin: it has an environment of its own
 test-inspect:
 	test -x out/inspect/bin/python || $(PYTHON) -m venv out/inspect
-	out/inspect/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[inspect,sklearn]' pytest
+	out/inspect/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[inspect,postgresql]' pytest
 	out/inspect/bin/python -m pytest tests/evals/test_inspect.py
 
 check: setup

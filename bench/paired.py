@@ -80,7 +80,7 @@ def not_normal() -> None:
     rows = []
     for name, law in laws.items():
         wrong = []
-        for minimum in (10, 30):
+        for minimum in (10, 30, 200):
             found = sw.simulate_paired(
                 law - law.mean(0),
                 family=sw.Gaussian(variance=None),
@@ -93,7 +93,7 @@ def not_normal() -> None:
             )
             wrong.append(f"{np.mean(~found.left.all(1)):.3f}")
         rows.append([name, *wrong])
-    header = ["called faster, delta = .05", "10 runs at least", "30 runs"]
+    header = ["called faster, delta = .05", "10 runs at least", "30 runs", "200 runs"]
     print(f"\n{text_table(header, rows)}")
 
 

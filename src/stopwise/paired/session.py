@@ -32,7 +32,12 @@ class Verdict(NamedTuple):
 
 
 class PairedSession:
-    """Asks and tells. ``goal`` "min": less is better. Nothing is decided before ``minimum`` items."""
+    """Asks and tells about arms that are numbered from 0.
+
+    ``pool``: the question is about just so many items, which must be asked in a random order. ``ties``:
+    the answer may be that those left differ by less than epsilon. ``goal`` "min": less is better.
+    Nothing is decided before ``minimum`` items.
+    """
 
     def __init__(
         self,

@@ -95,8 +95,8 @@ def leader(what: Comparison, state: State) -> tuple[int, bool]:
                     sure = sure and state.passed[last, i, j] == 1
                     least = min(least, state.evidence[last, i, j])
                     ahead = min(ahead, state.means[i, j])
-            if ended:
-                least = 0.0
+            if ended:  # all means are known
+                least, sure = 0.0, True
             better = sure if sure != proven else (least, ahead) > (best, highest)
             if found == NOBODY or better:
                 best, highest, found, proven = least, ahead, i, sure
