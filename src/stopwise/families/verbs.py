@@ -2,8 +2,8 @@
 
 A one-parameter exponential family on an open interval of means is determined by its variance function V:
 d(mu, lambda) = integral from mu to lambda of (x - mu)/V(x) dx. Adding one is one file that registers
-``interval``, ``divergence``, ``variance``, ``variance_slope``, ``natural``, ``draw`` (and ``tilt`` if V is
-concave). Arms may differ: ``of_arm`` gives the family of one arm, which other verbs are about.
+``interval``, ``divergence``, ``variance``, ``variance_slope``, ``natural`` and ``draw`` (and ``tilt``
+if V is concave). Arms may differ: ``of_arm`` gives the family of one arm, which other verbs are about.
 """
 
 from __future__ import annotations
