@@ -64,7 +64,7 @@ def meeting_point(family: Any, data: Data, arm: int, other: int, margin: float) 
         else:
             left = x
         y = x - value / slope if slope > 0.0 else left
-        if y == x:  # an end of the bracket by now, and the root but for rounding
+        if y == x and slope > 0.0:  # an end of the bracket by now, and the root but for rounding
             return x
         if not left < y < right:
             y = 0.5 * (left + right)

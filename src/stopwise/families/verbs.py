@@ -1,11 +1,9 @@
 """What a family of reward distributions knows: the verbs, and what follows from them.
 
-A family is a one-parameter exponential family on an open interval of means, determined by its
-variance function V: d(mu, lambda) = integral from mu to lambda of (x - mu)/V(x) dx. Each family
-is an immutable value; adding one is one file that registers ``interval``, ``divergence``,
-``variance``, ``variance_slope``, ``natural`` and ``draw`` (and ``tilt`` if V is concave).
-
-Arms may differ in parameters: ``of_arm`` gives the family of one arm, which other verbs are about.
+A one-parameter exponential family on an open interval of means is determined by its variance function V:
+d(mu, lambda) = integral from mu to lambda of (x - mu)/V(x) dx. Adding one is one file that registers
+``interval``, ``divergence``, ``variance``, ``variance_slope``, ``natural`` and ``draw`` (and ``tilt``
+if V is concave). Arms may differ: ``of_arm`` gives the family of one arm, which other verbs are about.
 """
 
 from __future__ import annotations
@@ -323,10 +321,7 @@ def inverse(family: Any, mu: float, level: float, side: float) -> float:
         excess = divergence(family, mu, x) - level
         if excess == 0.0:
             return x
-        if excess > 0.0:
-            far = x
-        else:
-            near = x
+        near, far = (near, x) if excess > 0.0 else (x, far)
         slope = divergence_slope(family, mu, x)
         steep = slope != 0.0 and math.isfinite(slope)
         y = x - excess / slope if steep and math.isfinite(excess) else far

@@ -36,6 +36,7 @@ from stopwise.problems.best_arm.problem import BestArm
 from stopwise.problems.verbs import Code
 
 ITERATIONS = 60
+ROOM = 3  # numbers of a state for each arm
 NEAR_FROM_COLD = 1e-7  # where Newton's next point is right to 1e-13
 NEAR = 1e-5  # where it is right to 1e-9, as a round's weights need be
 TIED = 1e-14  # means this close, relatively, are equal but for rounding
@@ -311,7 +312,7 @@ def _cold_start(
 
 @verbs.optimise.register(BestArm)
 def _optimise(problem: BestArm, family: Any, means: Floats, code: Code, weights: Floats) -> float:
-    state = np.zeros(3 * means.size)
+    state = np.zeros(ROOM * means.size)
     return best_arm_optimum(family, means, code[0], problem.epsilon, weights, state)
 
 

@@ -13,7 +13,7 @@ from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import arms_alike
 from stopwise.problems import rounds
-from stopwise.problems.best_arm.optimum import best_arm_optimum
+from stopwise.problems.best_arm.optimum import ROOM, best_arm_optimum
 from stopwise.problems.best_arm.problem import BestArm
 from stopwise.problems.rounds import Refutation
 from stopwise.problems.verbs import Code
@@ -35,7 +35,7 @@ OWNER, WEAKEST = 0, 1
 @rounds.sketch.register(BestArm)
 def _sketch(problem: BestArm, family: Any) -> Start:
     arms = problem.arms
-    return Start(np.zeros(3 * arms), np.zeros(1 + arms, dtype=np.int64), np.zeros(arms))
+    return Start(np.zeros(ROOM * arms), np.zeros(1 + arms, dtype=np.int64), np.zeros(arms))
 
 
 @rounds.rebuild.register(BestArm)

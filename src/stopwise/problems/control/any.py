@@ -15,7 +15,7 @@ from stopwise.core.data import Data
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import Logarithmic, arms_alike, divergence, of_arm, variance
 from stopwise.problems import rounds, verbs
-from stopwise.problems.best_arm.optimum import best_arm_bound, best_arm_optimum
+from stopwise.problems.best_arm.optimum import ROOM, best_arm_bound, best_arm_optimum
 from stopwise.problems.control.pairs import (
     AgainstControl,
     arm_of,
@@ -128,7 +128,7 @@ def _optimise(
     """ "None" says that the control is the best arm, up to epsilon."""
     control = problem.control
     if _is_none(problem, code):
-        state = np.zeros(means.size)
+        state = np.zeros(ROOM * means.size)
         return best_arm_optimum(family, means, control, problem.epsilon, weights, state)
     return two_arms(family, means, arm_of(problem, code[0]), control, weights)
 
