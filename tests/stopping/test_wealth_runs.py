@@ -30,7 +30,7 @@ FAMILIES = (
     (sw.Gaussian([1.0, 4.0, 0.25]), 0.0, 1.0),
     (sw.Bernoulli(), 0.3, 0.46),
     (sw.Binomial(5), 1.0, 0.9),
-    (sw.BoundedCoin(), 0.5, 0.5),
+    (sw.BoundedCoin(), 0.5, 0.4),
     (sw.Poisson(), 2.0, 1.4),
     (sw.NegativeBinomial(3.0), 2.0, 1.8),
     (sw.Geometric(), 3.0, 2.4),
