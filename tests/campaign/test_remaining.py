@@ -79,6 +79,10 @@ def test_nothing_while_it_would_be_a_guess() -> None:
     tie = outlook(sw.BestArm(4), sw.Bernoulli(), np.full(4, 25.0), evidence=0.1)
     assert remaining(few) is None
     assert remaining(tie) is None
+    many = np.linspace(0.503, 0.497, 10)  # nobody knows who leads
+    close = tie._replace(problem=sw.BestArm(10), data=Data(np.full(10, 25.0), many))
+    assert remaining(close) is None
+    assert np.isinf(forecast(close)).all()
     sure = outlook(sw.BestArm(4), sw.Bernoulli(), COUNTS)
     assert remaining(sure) == remaining(sure) is not None  # the same numbers every time
 

@@ -112,3 +112,25 @@ def test_the_bounds_are_as_written() -> None:
     for limit in (KNOWN, STRANGER):
         assert f"{limit.rate:,.0f} requests a second" in text
         assert limit.burst >= limit.rate
+
+
+@pytest.mark.parametrize("page", ["operate.md", "workers.md"])
+def test_commands_in_the_order_of_the_page(page: str, tmp_path: Path) -> None:
+    """Those that serve are ended once they do; the others end by themselves."""
+    for name, body in files(page).items():
+        (tmp_path / name).write_text(body)
+    blocks = re.findall(r"^```bash\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+    lines = [line.partition(" #")[0].split() for block in blocks for line in block.splitlines()]
+    assert any(line[1] == "serve" for line in lines)
+    for line in lines:
+        program = [str(Path(sys.executable).parent / line[0]), *line[1:]]
+        if line[1] != "serve":
+            subprocess.run(program, cwd=tmp_path, check=True, capture_output=True)
+            continue
+        given = {"cwd": tmp_path, "stderr": subprocess.PIPE, "text": True}
+        served: subprocess.Popen[str] = subprocess.Popen([*program, "--port", "0"], **given)
+        assert served.stderr is not None
+        said = served.stderr.readline()
+        served.terminate()
+        served.communicate(timeout=60)
+        assert " serves " in f" {said}", (line, said)

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from functools import lru_cache
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +28,7 @@ CHANCES = 0.1, 0.9
 STEP, STEPS = 1.3, 36  # looks into the future: from 1 % of the samples so far to 100 times as many
 ROUNDS = 12  # of the iteration for oracle weights
 MOST = 64  # cells or arms: more would take long
+NEAREST = 12  # cells of an answer that are followed: the others cost more, and hardly matter
 TRIED = 64  # correct answers of a draw among which the leading one is looked for
 GROUPS = (
     8  # answers that are followed; if more than a tenth of the draws have others, it is a guess
@@ -70,7 +73,7 @@ def remaining(now: Outlook) -> Remaining | None:
     if done < EACH * now.problem.arms or now.problem.arms > MOST:
         return None
     low, high = np.quantile(forecast(now), CHANCES, method="inverted_cdf")
-    if not done + high <= WIDEST * (done + low):
+    if high == math.inf or done + high > WIDEST * (done + low):
         return None
     return Remaining(_rounded(low, math.floor), _rounded(high, math.ceil))
 
@@ -84,13 +87,14 @@ def forecast(now: Outlook) -> Floats:
     """The samples still needed in each draw; infinite where that is not known."""
     counts, means = now.data
     spread = np.array([_variance(now, arm) for arm in range(means.size)])
-    rng = np.random.default_rng(0)  # the same numbers every time
-    half = rng.standard_normal((DRAWS // 2, means.size))
+    half, noise = _numbers(means.size)
     ends = np.array([interval(of_arm(now.family, arm)) for arm in range(means.size)])
     drawn = np.clip(means + np.vstack([half, -half]) * np.sqrt(spread / counts), *ends.T)
-    noise = rng.standard_normal((STEPS, DRAWS, means.size))
     found, short = np.full(DRAWS, math.inf), 0.0
-    for answer, places in _answers(now, drawn):
+    answers = _answers(now, drawn)
+    if not answers or 2 * len(answers[0][1]) < DRAWS:  # who leads is a guess already
+        return found
+    for answer, places in answers:
         leads = answer == now.leading
         cells = _half_spaces(now, spread, answer, means if leads else drawn[places].mean(axis=0))
         if cells is None:
@@ -102,6 +106,13 @@ def forecast(now: Outlook) -> Floats:
             now, cells, spread, short, weights, drawn[places], noise[:, places]
         )
     return found
+
+
+@lru_cache(8)
+def _numbers(arms: int) -> tuple[Floats, Floats]:
+    """Random numbers, the same every time: half of the draws (the others mirror them), and noise."""
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((DRAWS // 2, arms)), rng.standard_normal((STEPS, DRAWS, arms))
 
 
 def _variance(now: Outlook, arm: int) -> float:
@@ -138,8 +149,9 @@ def _half_spaces(now: Outlook, spread: Floats, answer: Answer, means: Floats) ->
         if 0.0 < cost < math.inf:
             normal = data.counts * (means - closest) / spread
             straight = 0.5 * normal @ (means - closest)
-            rows.append((normal, normal @ closest, cost / straight))
-    return HalfSpaces(*map(np.array, zip(*rows, strict=True))) if rows else None
+            rows.append((cost, normal, normal @ closest, cost / straight))
+    _, *columns = zip(*sorted(rows, key=itemgetter(0))[:NEAREST], strict=True) if rows else ((),)
+    return HalfSpaces(*map(np.array, columns)) if rows else None
 
 
 def _costs(cells: HalfSpaces, spread: Floats, counts: Floats, means: Floats) -> Floats:
