@@ -141,7 +141,6 @@ def test_a_campaign_is_a_simulated_run() -> None:
         sw.BestArm(3),
         [0.2, 0.8, 0.6],
         family=sw.Bernoulli(),
-        strategy=TAS,
         delta=0.2,
         seed=7,
         trace=True,

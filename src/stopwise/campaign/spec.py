@@ -14,7 +14,7 @@ from stopwise.campaign.session import Session
 from stopwise.core import checks, registry, spelling
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.values import Strategy
-from stopwise.engine.design import Design, Setting, check_deltas, default_strategy, prepare
+from stopwise.engine.design import Design, Setting, check_deltas, prepare, usual_strategy
 from stopwise.families.verbs import usual_stopping
 from stopwise.problems.verbs import grows, union_bound
 
@@ -121,8 +121,7 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     problem = spelling.problem(table["question"], len(labels), "question")
     family = spelling.family(table["family"])
     rule = "threshold" if "threshold" in table else "stopping"
-    strategy = registry.spelled(type(default_strategy(problem)).__name__)
-    defaults = {rule: usual_stopping(family), "strategy": strategy}
+    defaults = {rule: usual_stopping(family), "strategy": usual_strategy(problem)}
     whole = {**defaults, **table, "arms": list(labels)}
     chosen = _strategy(whole["strategy"])
     (delta,) = check_deltas(checks.finite("delta", table["delta"]))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.cells.shape import BOUND, SIDE
-from stopwise.core import checks, registry
+from stopwise.core import checks, registry, spelling
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
@@ -97,10 +97,20 @@ def default_stopping(family: Family) -> StoppingRule:
     return registry.find("stopping", usual_stopping(family))()
 
 
+def usual_strategy(problem: Problem) -> dict[str, str]:
+    """The strategy that suits the question, as files spell it: docs/league.md says why.
+
+    With several correct answers only a sticky rule is optimal; with one, tracking the current weights
+    takes the fewest samples of what has an oracle.
+    """
+    if several_answers(problem):
+        return {"kind": "sticky-track-and-stop"}
+    return {"kind": "track-and-stop", "tracking": "D"}
+
+
 def default_strategy(problem: Problem) -> Strategy:
-    """With one correct answer Track-and-Stop is optimal; with several only a sticky rule is."""
-    name = "sticky-track-and-stop" if several_answers(problem) else "track-and-stop"
-    return registry.find("strategy", name)()
+    """The strategy that suits the question, unless somebody chooses."""
+    return spelling.strategy(usual_strategy(problem))
 
 
 def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
