@@ -97,14 +97,14 @@ def default_stopping(family: Family) -> StoppingRule:
     return registry.find("stopping", usual_stopping(family))()
 
 
-def usual_strategy(problem: Problem) -> dict[str, str]:
+def usual_strategy(problem: Problem) -> str | dict[str, str]:
     """The strategy that suits the question, as files spell it: docs/league.md says why.
 
     With several correct answers only a sticky rule is optimal; with one, tracking the current weights
     takes the fewest samples of what has an oracle.
     """
     if several_answers(problem):
-        return {"kind": "sticky-track-and-stop"}
+        return "sticky-track-and-stop"
     return {"kind": "track-and-stop", "tracking": "D"}
 
 
