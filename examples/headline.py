@@ -94,7 +94,7 @@ def draw_run(axes: Any) -> None:
     axes.plot(len(evidence), level, "o", color=BLUE, markersize=9)
     axes.annotate(
         f"page {run.answer + 1} is best:\nstopped after {len(evidence):,} samples",
-        (len(evidence), level), xytext=(-12, -34), textcoords="offset points", ha="right", color=BLUE,
+        (len(evidence), level), xytext=(0.04, 0.6), textcoords="axes fraction", color=BLUE,
     )  # fmt: skip
     axes.set_ylim(0, 1.15 * level)
     axes.set_xlabel("samples")

@@ -147,6 +147,7 @@ from stopwise.stopping.thresholds import (
 from stopwise.stopping.wealth import Wealth as Wealth
 from stopwise.studies.detectable import Detectable as Detectable
 from stopwise.studies.forecast import Forecast as Forecast
+from stopwise.studies.league.league import League as League
 from stopwise.studies.paired import (
     PairedResults as PairedResults,
     simulate_paired as simulate_paired,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stopwise.cli.app import Json, app
-from stopwise.cli.output import print_table, warn
+from stopwise.cli.output import warn
 
 if TYPE_CHECKING:
     from stopwise.studies.league.standings import Standings
@@ -77,6 +77,7 @@ def _names(text: str) -> list[str]:
 
 
 def _print(found: Standings) -> None:
+    from stopwise.core.tables import text_table
     from stopwise.studies.league.page import ratio_text, shown_delta
 
     delta = shown_delta(found)
@@ -94,4 +95,4 @@ def _print(found: Standings) -> None:
             ]
             if rows:
                 typer.echo(f"\n{group}: mean samples with {column}, delta = {delta:g}")
-                print_table(["strategy", "times the best", *names], rows)
+                typer.echo(text_table(["strategy", "times the best", *names], rows))

@@ -22,6 +22,7 @@ from stopwise.problems.verbs import (
     cell_count,
     check,
     code_size,
+    contest,
     encode,
     several_answers,
     shape,
@@ -98,12 +99,12 @@ def default_stopping(family: Family) -> StoppingRule:
 
 
 def usual_strategy(problem: Problem) -> str | dict[str, str]:
-    """The strategy that suits the question, as files spell it: docs/league.md says why.
+    """The strategy that suits the question, as files spell it: the league's choice (docs/league.md).
 
-    With several correct answers only a sticky rule is optimal; with one, tracking the current weights
-    takes the fewest samples of what has an oracle.
+    Where arms compete for the highest mean a second correct answer, up to epsilon, is no issue: the
+    oracle's is the best arm. Elsewhere several answers may be oracle answers, and one has to be kept to.
     """
-    if several_answers(problem):
+    if several_answers(problem) and contest(problem) == 0.0:
         return "sticky-track-and-stop"
     return {"kind": "track-and-stop", "tracking": "D"}
 
