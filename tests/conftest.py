@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 from postgres import Server, shared
@@ -11,3 +14,11 @@ from postgres import Server, shared
 def server() -> Server:
     """The server that the tests share; it may be killed, if it is started again."""
     return shared()
+
+
+@pytest.fixture
+def ctrl_c_is_heard() -> Iterator[None]:
+    """A runner in the background may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -107,6 +107,7 @@ def test_ctrl_c_ends_the_command_that_runs_and_says_what_is_known() -> None:
     with subprocess.Popen(
         [*STOPWISE, "--warmup", "0", *commands],
         stdout=subprocess.PIPE, stderr=writer, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a runner may ignore it
     ) as process:  # fmt: skip
         os.close(writer)
         seen = b""

@@ -112,6 +112,7 @@ def test_a_failure_names_option_and_item_and_keeps_what_is_known() -> None:
         best_of(SKILL, ITEMS, lambda option, item: None)  # type: ignore[arg-type,return-value]
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_returns_what_is_known() -> None:
     calls = iter(range(10_000))
 
