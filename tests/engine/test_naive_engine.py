@@ -15,7 +15,7 @@ from stopwise.engine.loop import run_rounds
 
 # Exact ties are decided by rounding, in which two implementations may differ. With Gaussian arms
 # and crooked numbers there are none; with Bernoulli arms these seeds meet none that matters.
-SEEDS = (1, 3, 8)
+SEEDS = (2, 3, 8)
 REPETITIONS = 3
 
 COIN, BELL = sw.Bernoulli(), sw.Gaussian(0.5)

@@ -145,34 +145,13 @@ def test_costs_with_several_correct_answers() -> None:
 
 
 def test_thrifty_runs_with_a_sketch_of_their_own() -> None:
-    """Thresholding keeps divergences between rounds: those for each unit of money are other ones."""
+    """Thresholding keeps divergences between rounds: those for each unit of money are other ones.
+
+    Each arm is proven by itself, so that prices change no share.
+    """
     problem, means, costs = sw.Thresholding(3, 0.5), [0.2, 0.8, 0.7], [1.0, 5.0, 20.0]
-    runs = sw.simulate(problem, means, family=sw.Bernoulli(), costs=costs, repetitions=40, seed=4)
-    blind = sw.simulate(problem, means, family=sw.Bernoulli(), repetitions=40, seed=4)
+    given: dict[str, Any] = {"means": means, "family": sw.Bernoulli(), "costs": costs}
+    runs = sw.simulate(problem, **given, repetitions=100, seed=4)
+    shares = (runs.counts / runs.counts.sum(axis=1, keepdims=True)).mean(axis=0)
     assert runs.correct.mean() >= 0.9
-    assert runs.cost.mean() < (blind.counts @ costs).mean()
-
-
-def test_plan_and_campaign_save_money(tmp_path: Any) -> None:
-    forecast = sw.plan(
-        sw.BestArm(2), [0.5, 0.0], family=sw.Gaussian(), costs=DEAR, repetitions=20, delta=0.1,
-        strategies=[sw.TrackAndStop(), sw.Uniform()], seed=2, progress=False,
-    )  # fmt: skip
-    tracked, uniform = forecast["track-and-stop"].cost, forecast["uniform"].cost
-    assert tracked is not None
-    assert uniform is not None
-    assert forecast.cost_bound < tracked.mean < uniform.mean
-    assert any("save money" in note for note in forecast.notes())
-    spec = {"question": "best-arm", "arms": ["cheap", "dear"], "family": "gaussian", "delta": 0.1}
-    shares = []
-    for costs in (None, DEAR):
-        campaign = sw.Campaign.create(
-            {**spec, "costs": costs}, tmp_path / f"{costs is None}.db", "c"
-        )
-        rng = np.random.default_rng(3)
-        for _ in range(80):
-            (ticket,) = campaign.ask(1)
-            campaign.tell(ticket.token, float(rng.normal(0.1)))
-        shares.append(campaign.status().arms[1].samples / 80)
-        assert campaign.verify().agrees
-    assert shares[1] < 0.7 * shares[0]
+    assert np.allclose(shares, sw.oracle(problem, **given).weights[0], atol=0.05)

@@ -286,8 +286,9 @@ def test_report_is_one_page_without_outside_links(once: tuple[Path, str]) -> Non
         assert word in page
     first, second = panels(study.collect())
     assert (first.name, second.name) == ("given", "drawn")
-    oracle = sw.oracle(sw.BestArm(3), [0.7, 0.5, 0.4], family=sw.Bernoulli())
-    assert first.time == oracle.time
+    given = {"means": [0.7, 0.5, 0.4], "family": sw.Bernoulli()}
+    for delta, bound in first.bounds.items():
+        assert bound == sw.lower_bound(sw.BestArm(3), **given, delta=delta)
     assert len(first.series) == 4
     for series in first.series:
         assert np.all(np.diff(series.times) >= 0.0)
