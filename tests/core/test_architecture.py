@@ -44,7 +44,7 @@ SHARED = {
     *("families.students_t", "families.priced", "families.bets", "families.posterior"),
     "families.surprise",
     *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked"),
-    *("sampling.verbs", "sampling.tracking", "sampling.thrift"),
+    *("sampling.verbs", "sampling.tracking", "sampling.thrift", "sampling.with_radius"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
     "stopping.purse",
 }

@@ -26,7 +26,7 @@ class Limit(NamedTuple):
     names: bool
 
 
-def contest(who: Any, problem: Any) -> Contest:
+def best_arm(who: Any, problem: Any) -> Contest:
     """The question as one about the best arm, or a refusal."""
     side = float(sense(problem))
     if side and code_size(problem) == 1 and next(iter(answers(problem))) == 0:

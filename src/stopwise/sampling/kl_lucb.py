@@ -9,23 +9,17 @@ import numpy as np
 from stopwise.cells.confidence import best_bound, bound, leader, refuted
 from stopwise.cells.radius import (
     AGAIN,
-    RADIUS,
     base,
     check_radius,
-    radius_named,
-    spelled,
 )
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import Data, State
-from stopwise.problems.asked import contest
+from stopwise.problems.asked import best_arm
 from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
+from stopwise.sampling.with_radius import WithRadius
 
 
-class _KLLUCB(NamedTuple):
-    radius: Any
-
-
-class KLLUCB(_KLLUCB, Direct):
+class KLLUCB(WithRadius):
     """The arm with the best mean, then the other one whose confidence bound reaches furthest.
 
     Its stopping rule is ``BoundsApart`` with the same radius.
@@ -37,14 +31,6 @@ class KLLUCB(_KLLUCB, Direct):
         "KL-LUCB samples the arm that leads and the one that may still overtake it, in turns; it does "
         "not pursue an answer beyond that."
     )
-    options = {"radius": RADIUS}
-    looks_at_delta = True
-
-    def __new__(cls, radius: Any = "mixture") -> KLLUCB:
-        return super().__new__(cls, radius_named(radius))
-
-    def __repr__(self) -> str:
-        return f"KLLUCB({spelled(self.radius)!r})"
 
 
 class Leading(NamedTuple):
@@ -64,7 +50,7 @@ class Running(Leading, Direct, listed=False):
 
 @bind.register(KLLUCB)
 def _bind(strategy: KLLUCB, question: Question) -> Running:
-    asked = contest(strategy, question.problem)
+    asked = best_arm(strategy, question.problem)
     check_radius(strategy, strategy.radius, question.family)
     level = base(strategy.radius, question.problem.arms, question.delta)
     return Running(strategy.radius, level, asked.side)

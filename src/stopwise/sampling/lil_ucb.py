@@ -17,7 +17,7 @@ from stopwise.core.data import State
 from stopwise.core.options import Option
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import of_arm
-from stopwise.problems.asked import contest
+from stopwise.problems.asked import best_arm
 from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
 
 HEURISTIC = Option(
@@ -66,7 +66,7 @@ class Iterated(_Iterated, Direct, listed=False):
 
 @bind.register(LilUCB)
 def _bind(strategy: LilUCB, question: Question) -> Iterated:
-    asked = contest(strategy, question.problem)
+    asked = best_arm(strategy, question.problem)
     check_proxy(strategy, question.family)
     arms = question.problem.arms
     if strategy.heuristic:  # Section 4: epsilon = 0, beta = 1/2, delta = nu/5

@@ -9,20 +9,18 @@ import numpy as np
 from stopwise.cells.race import beaten_by, first_and_last, race_named, round_over
 from stopwise.cells.radius import (
     AGAIN,
-    RADIUS,
     base,
     check_proxy,
     check_radius,
-    radius_named,
-    spelled,
 )
 from stopwise.core.arrays import Floats, Rng, fill, total
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
 from stopwise.core.values import Empty
 from stopwise.core.verbs import jitable
-from stopwise.problems.asked import contest
+from stopwise.problems.asked import best_arm
 from stopwise.sampling.verbs import Direct, Question, aim, bind, notes, notice, pick
+from stopwise.sampling.with_radius import WithRadius
 
 REASON = (
     "In a race every arm that is left gets one sample a round; an arm that is clearly behind the best "
@@ -30,11 +28,7 @@ REASON = (
 )
 
 
-class _Radius(NamedTuple):
-    radius: Any
-
-
-class KLRacing(_Radius, Direct):
+class KLRacing(WithRadius):
     """Out is the worst when its bound is beyond the best one's (Kaufmann & Kalyanakrishnan 2013).
 
     Its stopping rule is ``LastLeft("kl")`` with the same radius.
@@ -43,17 +37,9 @@ class KLRacing(_Radius, Direct):
     __slots__ = ()
     title = "a race: out is whose confidence interval lies below the best one's"
     reason = REASON
-    options = {"radius": RADIUS}
-    looks_at_delta = True
-
-    def __new__(cls, radius: Any = "mixture") -> KLRacing:
-        return super().__new__(cls, radius_named(radius))
-
-    def __repr__(self) -> str:
-        return f"KLRacing({spelled(self.radius)!r})"
 
 
-class ChernoffRacing(_Radius, Direct):
+class ChernoffRacing(WithRadius):
     """Out is the worst when W(best, worst) is above the level (Garivier & Kaufmann 2016, Section 6).
 
     Its stopping rule is ``LastLeft("chernoff")`` with the same radius.
@@ -62,14 +48,6 @@ class ChernoffRacing(_Radius, Direct):
     __slots__ = ()
     title = "a race: out is who is behind by the likelihood ratio"
     reason = REASON
-    options = {"radius": RADIUS}
-    looks_at_delta = True
-
-    def __new__(cls, radius: Any = "mixture") -> ChernoffRacing:
-        return super().__new__(cls, radius_named(radius))
-
-    def __repr__(self) -> str:
-        return f"ChernoffRacing({spelled(self.radius)!r})"
 
 
 class SuccessiveElimination(Empty, Direct):
@@ -116,7 +94,7 @@ def _bind_elimination(strategy: SuccessiveElimination, question: Question) -> Ra
 
 
 def _race(strategy: Any, test: Any, question: Question) -> Race:
-    asked = contest(strategy, question.problem)
+    asked = best_arm(strategy, question.problem)
     if asked.epsilon > 0.0:  # who is out may have been beaten by one who is out later
         raise NotDefined(
             f"strategy: {strategy!r} with epsilon={asked.epsilon:g}; allowed: epsilon=0. In a race the "

@@ -14,25 +14,19 @@ import numpy as np
 from stopwise.cells.confidence import best_bound, bound
 from stopwise.cells.radius import (
     AGAIN,
-    RADIUS,
     base,
     check_radius,
-    radius_named,
-    spelled,
     timeless,
 )
 from stopwise.core.arrays import Floats, Ints, Rng, fill
 from stopwise.core.data import Data, State
 from stopwise.core.verbs import jitable
-from stopwise.problems.asked import contest
+from stopwise.problems.asked import best_arm
 from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
+from stopwise.sampling.with_radius import WithRadius
 
 
-class _UGapE(NamedTuple):
-    radius: Any
-
-
-class UGAPE(_UGapE, Direct):
+class UGAPE(WithRadius):
     """The arm with the smallest possible gap to the best, or its strongest rival.
 
     Its stopping rule is ``BoundsApart`` with the same radius.
@@ -44,14 +38,6 @@ class UGAPE(_UGapE, Direct):
         "UGapE samples the arm that, by the confidence bounds, can be the least behind the best one, "
         "or the strongest rival of that arm: the one of the two with fewer samples."
     )
-    options = {"radius": RADIUS}
-    looks_at_delta = True
-
-    def __new__(cls, radius: Any = "mixture") -> UGAPE:
-        return super().__new__(cls, radius_named(radius))
-
-    def __repr__(self) -> str:
-        return f"UGAPE({spelled(self.radius)!r})"
 
 
 class _Narrowing(NamedTuple):
@@ -69,7 +55,7 @@ class Narrowing(_Narrowing, Direct, listed=False):
 
 @bind.register(UGAPE)
 def _bind(strategy: UGAPE, question: Question) -> Narrowing:
-    asked = contest(strategy, question.problem)
+    asked = best_arm(strategy, question.problem)
     check_radius(strategy, strategy.radius, question.family)
     level = base(strategy.radius, question.problem.arms, question.delta)
     return Narrowing(strategy.radius, level, asked.side)

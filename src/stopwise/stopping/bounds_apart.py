@@ -20,7 +20,7 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import State
 from stopwise.core.values import StoppingRule
 from stopwise.core.verbs import jitable
-from stopwise.problems.asked import contest
+from stopwise.problems.asked import best_arm
 from stopwise.problems.verbs import Code
 from stopwise.stopping.verbs import evidence, level, proven, tally, weigh, weighed
 
@@ -48,7 +48,7 @@ class BoundsApart(_BoundsApart, StoppingRule):
 
 @level.register(BoundsApart)
 def _level(rule: BoundsApart, problem: Any, family: Any, delta: float) -> float:
-    contest(rule, problem)
+    best_arm(rule, problem)
     check_radius(rule, rule.radius, family)
     return float(base(rule.radius, problem.arms, delta))
 
@@ -68,7 +68,7 @@ class Overlap(NamedTuple):
 @tally.register(BoundsApart)
 def _tally(rule: BoundsApart, problem: Any, family: Any) -> Overlap:
     arms = problem.arms
-    return Overlap(*contest(rule, problem), (np.arange(arms) + 1) % arms, np.zeros(arms))
+    return Overlap(*best_arm(rule, problem), (np.arange(arms) + 1) % arms, np.zeros(arms))
 
 
 @weigh.register(BoundsApart)

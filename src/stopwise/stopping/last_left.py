@@ -35,7 +35,7 @@ from stopwise.core.errors import NotDefined
 from stopwise.core.values import StoppingRule
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import first_samples
-from stopwise.problems.asked import contest
+from stopwise.problems.asked import best_arm
 from stopwise.stopping.verbs import level, proven, tally, update, weigh, weighed
 
 
@@ -74,7 +74,7 @@ class LastLeft(_LastLeft, StoppingRule):
 
 @level.register(LastLeft)
 def _level(rule: LastLeft, problem: Any, family: Any, delta: float) -> float:
-    if contest(rule, problem).epsilon > 0.0:
+    if best_arm(rule, problem).epsilon > 0.0:
         raise NotDefined(
             f"stopping: {rule!r} with epsilon > 0; allowed: epsilon=0. In a race the epsilons of "
             "several comparisons add up. BoundsApart() has an epsilon."
@@ -98,7 +98,7 @@ class Beaten(NamedTuple):
 
 @tally.register(LastLeft)
 def _tally(rule: LastLeft, problem: Any, family: Any) -> Beaten:
-    side = contest(rule, problem).side
+    side = best_arm(rule, problem).side
     return Beaten(side, np.zeros(problem.arms), np.full(problem.arms, -math.inf))
 
 

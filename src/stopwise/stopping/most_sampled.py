@@ -11,7 +11,7 @@ from stopwise.core.arrays import place_of_largest, total
 from stopwise.core.data import State
 from stopwise.core.options import Option
 from stopwise.core.values import StoppingRule
-from stopwise.problems.asked import contest
+from stopwise.problems.asked import best_arm
 from stopwise.stopping.verbs import level, weigh, weighed
 
 
@@ -38,7 +38,7 @@ class MostSampled(_MostSampled, StoppingRule):
 @level.register(MostSampled)
 def _level(rule: MostSampled, problem: Any, family: Any, delta: float) -> float:
     """The evidence is N_i/(1 + lambda sum of the others); delta is in how lil'UCB samples."""
-    contest(rule, problem)
+    best_arm(rule, problem)
     return 1.0
 
 
