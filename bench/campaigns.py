@@ -262,8 +262,8 @@ def simulated(path: Path, count: int, events: int) -> None:
     rows: list[tuple[Any, ...]] = []
     for place, (arm, sample) in enumerate(zip(arms.tolist(), samples.tolist(), strict=True)):
         token = f"{place:022}"
-        rows.append((1, 2 * place + 1, "asked", token, arm, 60.0, 1.0 * place, False, ""))
-        rows.append((1, 2 * place + 2, "told", token, arm, sample, 1.0 * place, False, ""))
+        rows.append((1, 2 * place + 1, "asked", token, arm, 60.0, 1.0 * place, False, "", ""))
+        rows.append((1, 2 * place + 2, "told", token, arm, sample, 1.0 * place, False, "", ""))
     campaign._store.close()
     connection = sqlite3.connect(path)
     holes = ", ".join("?" * len(rows[0]))
