@@ -91,7 +91,7 @@ def not_normal() -> None:
                 max_items=500,
                 seed=2,
             )
-            wrong.append(f"{np.mean(~found.left.all(1)):.3f}")
+            wrong.append(f"{np.mean(~found.named.all(1)):.3f}")
         rows.append([name, *wrong])
     header = ["called faster, delta = .05", "10 runs at least", "30 runs", "200 runs"]
     print(f"\n{text_table(header, rows)}")

@@ -88,7 +88,7 @@ def test_equal_arms_are_seldom_put_out(name: str, duels: bool) -> None:
         table, family=family, delta=0.2, epsilon=1e-9, ties=True, duels=duels,
         repetitions=300, max_items=500, seed=5,
     )  # fmt: skip
-    wrong = int(np.sum(~found.left.all(1)))
+    wrong = int(np.sum(~found.named.all(1)))
     assert wrong <= most(300, 0.2)
 
 

@@ -63,3 +63,61 @@ def best_arm(rows: Any, wealth: Any, level: float, margin: float) -> tuple[int, 
             if all((i, j) in near for j in inside - {i}):
                 return n, i
     return len(rows), -1
+
+
+def top_arms(rows: Any, wealth: Any, level: float, margin: float, m: int) -> tuple[int, Any]:
+    """The m best arms item by item: (items, answer), or (items, None) if the rows end before."""
+    rows = np.asarray(rows, dtype=float)
+    arms = range(rows.shape[1])
+    better: set[tuple[int, int]] = set()  # i has passed j by 0, and by the margin
+    near: set[tuple[int, int]] = set()
+    chosen: set[int] = set()
+    out: set[int] = set()
+    for n in range(1, len(rows) + 1):
+        inside = set(arms) - chosen - out
+        for i in inside:
+            for j in inside - {i}:
+                x = rows[:n, i] - rows[:n, j]
+                better |= {(i, j)} if wealth(x, 0.0) >= level else set()
+                near |= {(i, j)} if wealth(x, margin) >= level else set()
+        found = True
+        while found:
+            inside = set(arms) - chosen - out
+            lost = {k for k in inside if len(chosen | {i for i in inside if (i, k) in better}) >= m}
+            won = {
+                k
+                for k in inside
+                if len(out | {j for j in inside if (k, j) in better}) >= len(arms) - m
+            }
+            found = bool(lost | won) and not lost & won
+            out, chosen = out | lost, chosen | won
+        inside = set(arms) - chosen - out
+        order = sorted(inside, key=lambda k: (-rows[:n, k].sum(), k))
+        named = chosen | set(order[: m - len(chosen)])
+        if all((i, j) in near for i in named & inside for j in inside - named):
+            return n, tuple(sorted(named))
+    return len(rows), None
+
+
+def above_control(
+    rows: Any, wealth: Any, level: float, margin: float, control: int, one: bool
+) -> tuple[int, Any]:
+    """Which arms beat the control, item by item; each claim by its own pair, as if it were alone."""
+    rows = np.asarray(rows, dtype=float)
+    claims: dict[int, tuple[int, bool]] = {}
+    for arm in set(range(rows.shape[1])) - {control}:
+        for n in range(1, len(rows) + 1):
+            x = rows[:n, arm] - rows[:n, control]
+            if wealth(x, 0.0) >= level:
+                claims[arm] = n, True
+                break
+            if wealth(-x, margin) >= level:
+                claims[arm] = n, False
+                break
+    named = sorted((n, arm) for arm, (n, above) in claims.items() if above)
+    if one and named:
+        return named[0]
+    if len(claims) < rows.shape[1] - 1:
+        return len(rows), None
+    items = max(n for n, _ in claims.values())
+    return items, -1 if one else tuple(sorted(arm for _, arm in named))

@@ -10,17 +10,20 @@ import numpy as np
 from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument, NotDefined
-from stopwise.core.values import Family, check_role
+from stopwise.core.values import Family, Problem, check_role
 from stopwise.paired.differences import NormalDifferences, differences_of
+from stopwise.problems.verbs import Ranking, ranking
 
-IN = -1  # since when an arm is out, if it is not
+NOBODY = -1
+IN = -1  # since when an arm is settled, if it is not
 
 
 class Comparison(NamedTuple):
     """What is asked, and how sure the answer must be.
 
-    Without ``ties`` the answer is an arm that no other beats by epsilon. With them it is the set of arms
-    that are left when all others are proven worse, and all of these to differ by less than epsilon.
+    The answer names the ``m`` arms that no other beats by epsilon, or those that beat the ``control``.
+    With ``ties`` it is the set of arms that are left when all others are proven worse, and all of these
+    to differ by less than epsilon.
     """
 
     kind: Any  # of differences
@@ -29,11 +32,18 @@ class Comparison(NamedTuple):
     level: float
     pool: int  # the number of items, if the question is about just these; else 0
     ties: bool
-    minimum: int  # items before which nobody is put out and nothing is decided
+    minimum: int  # items before which nobody is settled and nothing is decided
+    m: int = 1
+    control: int = NOBODY
+    one: bool = False  # one arm that beats the control is enough
 
 
 class State(NamedTuple):
-    """Of each ordered pair (i, j) what is known of i's result less j's; and of each arm."""
+    """Of each ordered pair (i, j) what is known of i's result less j's; and of each arm.
+
+    An arm that is proven to belong to the answer is *chosen*, one that is proven not to is *out*: both
+    are settled and get no more items.
+    """
 
     counts: Floats  # items that have both
     means: Floats
@@ -43,8 +53,40 @@ class State(NamedTuple):
     passed: Ints  # the same: 1 from when the evidence first reached the level
     out: Ints  # by which item each arm was put out, IN if it is not
     out_by: Ints  # by which arm
+    chosen: Ints  # by which item each arm was chosen, IN if it is not
+    sure: Floats  # the evidence by which it was settled
     used: Ints  # results of each arm
+    totals: Floats  # and their sum
     items: Ints  # one number: those that count so far
+
+
+def question(problem: Problem) -> Ranking:
+    """What a problem asks of pairs, or a refusal."""
+    check_role("problem", problem, Problem)
+    found = ranking(problem)
+    if found is None:
+        raise NotDefined(
+            f"paired tests for {problem!r}: they say who beats whom. Allowed: BestArm, TopArms, "
+            "BetterThan and AnyBetterThan. Ask about limits with separate samples (no pairing)."
+        )
+    return found
+
+
+def asked_of(
+    problem: Problem | None, arms: int, epsilon: float, ties: bool, goal: str = "max"
+) -> Ranking:
+    """The question: for the best arm unless a problem is given, which says more than the others."""
+    if goal not in ("max", "min"):
+        raise BadArgument("goal", goal, '"max" or "min"')
+    if problem is None:
+        return Ranking(1 if goal == "max" else -1, checks.not_negative("epsilon", epsilon))
+    found = question(problem)
+    if problem.arms != arms:
+        raise BadArgument("problem", problem, f"a problem with {arms} arms")
+    if ties or goal != "max" or epsilon != 0.0:
+        allowed = "no epsilon, goal or ties beside it: the problem says what is asked"
+        raise BadArgument("problem", problem, allowed)
+    return found
 
 
 def comparison(
@@ -55,8 +97,9 @@ def comparison(
     pool: int | None = None,
     ties: bool = False,
     minimum: int = 0,
+    asked: Ranking | None = None,
 ) -> Comparison:
-    """A checked one. The level is log((K - 1)/delta), with ties log(K (K - 1)/delta): docs/paired.md."""
+    """A checked one; ``asked`` is another question than for the best arm, with an epsilon of its own."""
     check_role("family", family, Family)
     checks.whole("arms", arms, least=2)
     checks.probability("delta", delta)
@@ -70,10 +113,21 @@ def comparison(
             f"pool={size} with {family!r}: a finite pool of numbers is not normal, and nothing is "
             "proven without bounds. Use Bounded(low, high), or ask about the population (no pool)."
         )
-    margins = np.array([0.0, margin] if margin > 0.0 else [0.0])
-    claims = arms * (arms - 1) if ties else arms - 1
+    wanted = Ranking(1, margin) if asked is None else asked
+    margins = np.array([0.0, wanted.epsilon] if wanted.epsilon > 0.0 else [0.0])
+    level = math.log(_claims(arms, wanted, ties) / delta)
     least = checks.whole("minimum", minimum, least=0)
-    return Comparison(kind, arms, margins, math.log(claims / delta), size, bool(ties), least)
+    return Comparison(
+        *(kind, arms, margins, level, size, bool(ties), least),
+        *(wanted.m, wanted.control, wanted.one),
+    )
+
+
+def _claims(arms: int, asked: Ranking, ties: bool) -> int:
+    """How many pairs can be to blame for a wrong answer: docs/paired.md."""
+    if ties:
+        return arms * (arms - 1)
+    return arms - 1 if asked.control != NOBODY else asked.m * (arms - asked.m)
 
 
 def new_state(what: Comparison) -> State:
@@ -88,7 +142,10 @@ def new_state(what: Comparison) -> State:
         evidence=np.zeros(pairs),
         passed=np.zeros(pairs, dtype=np.int64),
         out=np.full(arms, IN),
-        out_by=np.full(arms, IN),
+        out_by=np.full(arms, NOBODY),
+        chosen=np.full(arms, IN),
+        sure=np.zeros(arms),
         used=np.zeros(arms, dtype=np.int64),
+        totals=np.zeros(arms),
         items=np.zeros(1, dtype=np.int64),
     )

@@ -1,4 +1,4 @@
-"""One item: its results are entered pair by pair, arms are put out, and it may be decided.
+"""One item: its results are entered pair by pair, arms are settled, and it may be decided.
 
 Equations: docs/paired.md. Everything runs compiled and in plain Python with the same digits.
 """
@@ -9,10 +9,9 @@ import math
 
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.verbs import jitable
-from stopwise.paired.comparison import IN, Comparison, State
+from stopwise.paired.comparison import NOBODY, Comparison, State
 from stopwise.paired.differences import Stream, bet_on, evidence
-
-NOBODY = -1
+from stopwise.paired.settle import decided, is_open, leader, settle
 
 
 @jitable
@@ -20,13 +19,20 @@ def absorb(what: Comparison, state: State, row: Floats) -> bool:
     """Enter the next item, nan for an arm without a result; whether it is decided now."""
     state.items[0] += 1
     for i in range(what.arms):
-        if state.out[i] == IN and not math.isnan(row[i]):
+        if is_open(state, i) and not math.isnan(row[i]):
             state.used[i] += 1
+            state.totals[i] += row[i]
             for j in range(what.arms):
-                if j != i and state.out[j] == IN and not math.isnan(row[j]):
+                if _compared(what, i, j) and is_open(state, j) and not math.isnan(row[j]):
                     _enter(what, state, i, j, row[i] - row[j])
-    _put_out(what, state)
+    settle(what, state)
     return decided(what, state)
+
+
+@jitable
+def _compared(what: Comparison, i: int, j: int) -> bool:
+    """Whether a pair matters: all do, or those with the control."""
+    return i != j and (what.control == NOBODY or what.control == i or what.control == j)
 
 
 @jitable
@@ -49,65 +55,10 @@ def _enter(what: Comparison, state: State, i: int, j: int, x: float) -> None:
 
 
 @jitable
-def _put_out(what: Comparison, state: State) -> None:
-    """Arms that are proven to be worse than one that is in; the clearest first, one always stays."""
-    while True:
-        best, by, worse = -math.inf, NOBODY, NOBODY
-        for i in range(what.arms):
-            for j in range(what.arms):
-                both = i != j and state.out[i] == IN and state.out[j] == IN
-                if both and state.passed[0, i, j] and state.evidence[0, i, j] > best:
-                    best, by, worse = state.evidence[0, i, j], i, j
-        if worse == NOBODY:
-            return
-        state.out[worse], state.out_by[worse] = state.items[0], by
-
-
-@jitable
-def decided(what: Comparison, state: State) -> bool:
-    """Whether there is an answer."""
-    if what.pool > 0 and state.items[0] >= what.pool:
-        return True
-    if not what.ties:
-        return leader(what, state)[1]
-    last, all_near = what.margins.size - 1, True
-    for i in range(what.arms):
-        for j in range(what.arms):
-            if i != j and state.out[i] == IN and state.out[j] == IN:
-                all_near = all_near and state.passed[last, i, j] == 1
-    return all_near
-
-
-@jitable
-def leader(what: Comparison, state: State) -> tuple[int, bool]:
-    """The arm that the others in come least close to beating by epsilon, and whether none can.
-
-    At the end of a pool, and where evidence is equal: the one with the larger differences.
-    """
-    last, best, found, proven = what.margins.size - 1, -math.inf, NOBODY, False
-    highest = -math.inf
-    ended = what.pool > 0 and state.items[0] >= what.pool
-    for i in range(what.arms):
-        if state.out[i] == IN:
-            sure, least, ahead = True, math.inf, math.inf
-            for j in range(what.arms):
-                if i != j and state.out[j] == IN:
-                    sure = sure and state.passed[last, i, j] == 1
-                    least = min(least, state.evidence[last, i, j])
-                    ahead = min(ahead, state.means[i, j])
-            if ended:  # all means are known
-                least, sure = 0.0, True
-            better = sure if sure != proven else (least, ahead) > (best, highest)
-            if found == NOBODY or better:
-                best, highest, found, proven = least, ahead, i, sure
-    return found, proven
-
-
-@jitable
 def everyone(what: Comparison, state: State, asked: Ints) -> None:
     """All arms that are in get the next item."""
     for k in range(what.arms):
-        asked[k] = 1 if state.out[k] == IN else 0
+        asked[k] = 1 if is_open(state, k) else 0
 
 
 @jitable
@@ -117,7 +68,7 @@ def duel(what: Comparison, state: State, asked: Ints) -> None:
     rival, least, last = NOBODY, math.inf, what.margins.size - 1
     for k in range(what.arms):
         asked[k] = 0
-        if k != first and state.out[k] == IN and state.evidence[last, first, k] < least:
+        if k != first and is_open(state, k) and state.evidence[last, first, k] < least:
             rival, least = k, state.evidence[last, first, k]
     asked[first] = 1
     if rival != NOBODY:

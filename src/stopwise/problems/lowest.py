@@ -21,7 +21,7 @@ from stopwise.core.verbs import jitable, verb
 from stopwise.families.mirror import mirrored
 from stopwise.problems import rounds, verbs
 from stopwise.problems.rounds import Search
-from stopwise.problems.verbs import Answer, Code
+from stopwise.problems.verbs import Answer, Code, Ranking
 
 GOALS = ("max", "min")
 
@@ -89,6 +89,12 @@ verbs.contest.register(Lowest)(lambda problem: -verbs.contest(problem.problem))
 verbs.in_words.register(Lowest)(
     lambda problem, answer, labels: lowest_in_words(problem.problem, answer, labels)
 )
+
+
+@verbs.ranking.register(Lowest)
+def _ranking(problem: Lowest) -> Ranking | None:
+    inside = verbs.ranking(problem.problem)
+    return None if inside is None else inside._replace(sense=-inside.sense)
 
 
 @verbs.with_slack.register(Lowest)

@@ -14,12 +14,12 @@ from stopwise.core import checks, kernels
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument
 from stopwise.core.tables import text_table
-from stopwise.core.values import Family, needs_family
+from stopwise.core.values import Family, Problem, needs_family
 from stopwise.engine.design import generator
 from stopwise.families.verbs import supports, unsupported
-from stopwise.paired.comparison import IN, Comparison, comparison, new_state
+from stopwise.paired.comparison import IN, NOBODY, Comparison, asked_of, comparison, new_state
 from stopwise.paired.loop import run_items
-from stopwise.paired.step import leader
+from stopwise.paired.standing import standing
 from stopwise.studies.results import binomial_interval
 from stopwise.studies.simulation import DELTA, new_seed, reporter
 
@@ -28,11 +28,11 @@ MAX_ITEMS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class PairedResults:
-    """An entry, or a row, for each run; ``answers`` is -1 where one ended undecided.
+    """An entry, or a row, for each run.
 
-    ``items`` counts shared items, ``used`` the results of each arm, ``left`` which arms were in at the
-    end. ``correct``: no arm beats the answer by epsilon or more; with ties also: all that is claimed of
-    pairs is so.
+    ``items`` counts shared items, ``used`` the results of each arm; ``named`` says which arms the answer
+    names (the best, the m best, those above the control; with ties all that are left). ``correct``: that
+    is so, up to epsilon; with ties also: all that is claimed of pairs.
     """
 
     means: Floats
@@ -41,8 +41,8 @@ class PairedResults:
     seed: int
     items: Ints
     used: Ints
-    answers: Ints
-    left: NDArray[np.bool_]
+    undecided: NDArray[np.bool_]  # runs that reached ``max_items``
+    named: NDArray[np.bool_]
     correct: NDArray[np.bool_]
     complete: bool
 
@@ -50,9 +50,10 @@ class PairedResults:
         return int(self.items.size)
 
     @property
-    def undecided(self) -> NDArray[np.bool_]:
-        """Runs that reached ``max_items``."""
-        return self.answers < 0
+    def answers(self) -> Ints:
+        """The first arm that is named; -1 where a run ended undecided, or no arm is."""
+        some = self.named.any(1) & ~self.undecided
+        return np.where(some, self.named.argmax(1), -1)
 
     @property
     def errors(self) -> int:
@@ -96,6 +97,7 @@ def simulate_paired(
     ties: bool = False,
     duels: bool = False,
     minimum: int = 0,
+    problem: Problem | None = None,
     repetitions: int = 1000,
     seed: int | None = None,
     max_items: int = MAX_ITEMS,
@@ -106,14 +108,18 @@ def simulate_paired(
     Items are drawn from the table with replacement: it is the population. With ``pool`` each run
     shuffles it and the question is about just these items. ``ties``: the answer may be that arms differ
     by less than epsilon. ``duels``: an item goes to the leader and one challenger, not to all arms that
-    are in. ``minimum``: items before any decision. Ctrl-C returns the runs that have finished.
+    are in. ``minimum``: items before any decision. ``problem``: another question than for the best arm,
+    with its own epsilon and goal: TopArms, BetterThan, AnyBetterThan. Ctrl-C returns the runs that have
+    finished.
     """
     rows = _check_table(table, family)
-    size = len(rows) if pool else None
-    what = comparison(family, rows.shape[1], delta, epsilon, size, ties, minimum)
-    if pool and duels:
+    size, arms = len(rows) if pool else None, rows.shape[1]
+    asked = asked_of(problem, arms, epsilon, ties)
+    what = comparison(family, arms, delta, epsilon, size, ties, minimum, asked)
+    if duels and (pool or problem is not None):
         hint = "Results of others tell about items that a pair left out: docs/paired.md."
-        raise BadArgument("duels", True, "False with a pool", hint)
+        raise BadArgument("duels", True, "False with a pool, and only for the best arm", hint)
+    rows = asked.sense * rows
     count, used = checks.whole("repetitions", repetitions, least=1), new_seed(seed)
     limit = min(checks.whole("max_items", max_items, least=1), what.pool or max_items)
     found: list[tuple[Any, ...]] = []
@@ -125,16 +131,19 @@ def simulate_paired(
     except KeyboardInterrupt:
         pass
     means = rows.mean(0)
-    right = [_correct(means, epsilon, ties, answer, left) for _, _, answer, left in found]
+    named = np.array([each[3] for each in found], dtype=bool).reshape(-1, arms)
+    right = [
+        each[2] and _correct(what, means, code) for each, code in zip(found, named, strict=True)
+    ]
     return PairedResults(
-        means=means,
+        means=asked.sense * means,
         delta=delta,
-        epsilon=epsilon,
+        epsilon=asked.epsilon,
         seed=used,
         items=np.array([each[0] for each in found], dtype=np.int64),
         used=np.array([each[1] for each in found], dtype=np.int64),
-        answers=np.array([each[2] for each in found], dtype=np.int64),
-        left=np.array([each[3] for each in found], dtype=bool),
+        undecided=np.array([not each[2] for each in found], dtype=bool),
+        named=named,
         correct=np.array(right, dtype=bool),
         complete=len(found) == count,
     )
@@ -154,22 +163,25 @@ def _check_table(table: ArrayLike, family: Family) -> Floats:
 
 def _one_run(
     what: Comparison, rows: Floats, seed: int, place: int, duels: bool, limit: int
-) -> tuple[int, Ints, int, NDArray[np.bool_]]:
+) -> tuple[int, Ints, bool, NDArray[np.bool_]]:
     state, rng, room = new_state(what), generator(seed, 0, place), np.zeros(what.arms)
     room_for = np.arange(len(rows)), rng, bool(duels), limit, room, np.zeros(what.arms, np.int64)
-    decided = _compiled()(what, state, rows, *room_for)
-    answer = leader(what, state)[0] if decided else -1
-    return int(state.items[0]), state.used, answer, state.out == IN
+    decided = bool(_compiled()(what, state, rows, *room_for))
+    named = np.zeros(what.arms, dtype=bool)
+    named[list(standing(what, state).named)] = True
+    return int(state.items[0]), state.used, decided, state.out == IN if what.ties else named
 
 
-def _correct(
-    means: Floats, epsilon: float, ties: bool, answer: int, left: NDArray[np.bool_]
-) -> bool:
-    """Whether what a run claims is so at the true means."""
-    if answer < 0:
-        return False
-    if not ties:
-        return bool(means[answer] >= means.max() - epsilon)
-    apart = means[left].max() - means[left].min()
-    near = apart < epsilon or apart == 0.0
-    return bool(near and (left.all() or means[~left].max() < means[left].max()))
+def _correct(what: Comparison, means: Floats, named: NDArray[np.bool_]) -> bool:
+    """Whether what a run claims is so at the true means, where more is better."""
+    epsilon = what.margins[-1]
+    if what.control != NOBODY:
+        ahead = means - means[what.control]
+        above = ahead[named].min(initial=0.0) >= 0.0
+        return bool(above and (what.one and named.any() or ahead[~named].max() <= epsilon))
+    apart = means[~named].max(initial=-np.inf) - means[named].min()
+    if not what.ties:
+        return bool(apart <= epsilon)
+    spread = means[named].max() - means[named].min()
+    near = spread < epsilon or spread == 0.0
+    return bool(near and means[~named].max(initial=-np.inf) < means[named].max())

@@ -89,6 +89,7 @@ def _asked(problem: BestArm) -> str:
 
 verbs.sense.register(BestArm)(lambda problem: 1)
 verbs.contest.register(BestArm)(lambda problem: 1.0)
+verbs.ranking.register(BestArm)(lambda problem: verbs.Ranking(1, problem.epsilon))
 verbs.with_slack.register(BestArm)(
     lambda problem, slack: BestArm(problem.arms, problem.epsilon + slack)
 )

@@ -94,6 +94,11 @@ def _in_words(problem: BetterThan, answer: Any, labels: Sequence[str]) -> str:
     return said(problem, answer, labels, "better")
 
 
+@verbs.ranking.register(BetterThan)
+def _ranking(problem: BetterThan) -> verbs.Ranking:
+    return verbs.Ranking(1, problem.epsilon, control=problem.control)
+
+
 verbs.named.register(BetterThan)(lambda problem, answer: answer)
 verbs.cell_count.register(BetterThan)(lambda problem, code: problem.arms - 1)
 

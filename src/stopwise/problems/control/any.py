@@ -79,6 +79,11 @@ def _in_words(problem: AnyBetterThan, answer: Any, labels: Sequence[str]) -> str
     return said(problem, () if answer == "none" else (answer,), labels, "better")
 
 
+@verbs.ranking.register(AnyBetterThan)
+def _ranking(problem: AnyBetterThan) -> verbs.Ranking:
+    return verbs.Ranking(1, problem.epsilon, control=problem.control, one=True)
+
+
 verbs.named.register(AnyBetterThan)(lambda problem, answer: () if answer == "none" else (answer,))
 
 

@@ -128,6 +128,7 @@ def _said(problem: TopArms, answer: Any, labels: Sequence[str], what: str) -> st
 
 
 verbs.sense.register(TopArms)(lambda problem: 1)
+verbs.ranking.register(TopArms)(lambda problem: verbs.Ranking(1, problem.epsilon, problem.m))
 verbs.named.register(TopArms)(lambda problem, answer: answer)
 
 
