@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_paired_runs import COIN, REAL, coins, feed, most, rasch, symmetric
 
 import naive_paired
 import stopwise as sw
-from test_paired_runs import COIN, REAL, coins, feed, most, rasch, symmetric
 
 
 def coin_wealth(x: Any, margin: float) -> float:

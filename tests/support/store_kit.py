@@ -21,6 +21,7 @@ from stopwise.campaign.errors import (
 from stopwise.campaign.events import Event, Receipt, Ticket
 from stopwise.campaign.storage.store import Store
 from stopwise.core.errors import BadArgument
+from store_paired import PAIRED_CHECKS
 from store_place import COINS, LABELS, NORMAL, Place, agree, one, refused, untouched
 
 # numbers that must come back to the last bit
@@ -395,4 +396,5 @@ CHECKS: tuple[Callable[[Place], None], ...] = (
     _check_numbers,
     _check_all_or_nothing,
     _check_export,
+    *PAIRED_CHECKS,
 )

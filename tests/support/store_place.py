@@ -79,8 +79,9 @@ def one(campaign: Campaign, lease: float | None = None) -> Ticket:
 def agree(*hands: Campaign) -> list[Event]:
     """Every hand sees the same record, which gives the state that is stored."""
     record = hands[0].events()
-    session = hands[0].spec.session()
-    replay(session, record)
+    created = hands[0]._replica.base  # the record has all changes since
+    session = created.session()
+    replay(session, record, spec=created)
     for hand in hands:
         assert hand.events() == record, "two hands see different records"
         found = hand.status()

@@ -18,7 +18,9 @@ from stopwise.campaign.errors import (
 )
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.explain import Explanation
+from stopwise.campaign.explain_pairs import explain_pairs
 from stopwise.campaign.imports import Import, rows, send
+from stopwise.campaign.item_session import ItemSession
 from stopwise.campaign.lifecycle import Lifecycle
 from stopwise.campaign.names import (
     campaign_name,
@@ -28,6 +30,7 @@ from stopwise.campaign.names import (
     storage_address,
 )
 from stopwise.campaign.replica import Snapshot
+from stopwise.campaign.results import Lead, Results
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.storage.store import Store
@@ -50,6 +53,7 @@ class Campaign(Lifecycle):
         super().__init__(name, store, spec, clock)
         self._explaining = threading.Lock()
         self._explained: tuple[Snapshot, Explanation] | None = None
+        self._results = Results()
 
     @classmethod
     def create(
@@ -154,11 +158,21 @@ class Campaign(Lifecycle):
 
     def explain(self) -> Explanation:
         """In plain words: what is pursued and why, the evidence, and what comes next."""
-        seen = self._snapshot()
-        with self._explaining:  # once for all who ask
+        with self.look() as (transaction, seen), self._explaining:  # once for all who ask
             if self._explained is None or self._explained[0] is not seen:
-                self._explained = (seen, Explanation.of(self.name, seen.spec, seen, self.now()))
+                self._explained = seen, self._explain(transaction, seen)
             return self._explained[1]
+
+    def _explain(self, transaction: Transaction, seen: Snapshot) -> Explanation:
+        about = self.name, seen.spec, seen, self.now()
+        if seen.spec.pairs is None:
+            return Explanation.of(*about)
+        return explain_pairs(*about, self.leads(transaction, seen))
+
+    def leads(self, transaction: Transaction, seen: Snapshot) -> list[Lead]:
+        """Of a paired campaign: by how much arms are better, and at least; else none."""
+        session = seen.session
+        return self._results.leads(transaction, session) if isinstance(session, ItemSession) else []
 
     def verify(self) -> Verification:
         """Derive everything anew from the events alone, and compare."""

@@ -27,6 +27,10 @@ class BudgetSpent(StopwiseError):
     """As many samples as the budget allows were taken or are in flight."""
 
 
+class NothingToAsk(StopwiseError):
+    """Every item of the pool is asked, and the last results are in flight: try again in a while."""
+
+
 class CampaignPaused(StopwiseError):
     """Somebody paused or archived the campaign: nothing is asked until it is resumed."""
 

@@ -27,12 +27,24 @@ class Event(NamedTuple):
         return self._asdict()
 
 
+def item_note(item: int) -> str:
+    """How the record has the item of an ask."""
+    return f"item {item}"
+
+
+def item_of(event: Event) -> int | None:
+    """The item of an ask in a paired campaign."""
+    word, _, number = event.note.partition(" ")
+    return int(number) if event.kind == "asked" and word == "item" else None
+
+
 class Ticket(NamedTuple):
     """Permission to take one sample: tell its value under this token."""
 
     token: str
     arm: int
     label: str
+    item: int | None = None  # of a paired campaign: which item to try it on
 
 
 class Receipt(NamedTuple):

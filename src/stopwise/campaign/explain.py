@@ -13,7 +13,7 @@ import numpy as np
 from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
-from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.status import Status, words
 from stopwise.core.arrays import Ints
 from stopwise.core.errors import StopwiseError
@@ -72,6 +72,7 @@ class Explanation:
     def of(cls, name: str, spec: CampaignSpec, seen: Snapshot, now: float) -> Explanation:
         """From a snapshot."""
         session, status = seen.session, Status.of(name, spec, seen, now)
+        assert isinstance(session, Session)
         changes = tuple((each.event, words(spec, each.answer) or "") for each in session.changes)
         warning = "\n".join(_warnings(spec, session)) or None
         evidence, others = _evidence(spec, session)
@@ -151,8 +152,10 @@ def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], i
     return dict(sorted(found.items(), key=lambda item: -item[1])), others
 
 
-def oracle_now(spec: CampaignSpec, session: Session) -> Oracle | None:
+def oracle_now(spec: CampaignSpec, session: AnySession) -> Oracle | None:
     """The oracle at the estimate; None where there is none."""
+    if not isinstance(session, Session):
+        return None
     low, high = _inside(spec)
     means = np.clip(session.means, low, high)
     if not session.started or not is_model(spec.design.problem, means):
@@ -193,14 +196,14 @@ def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, 
 
 
 def _warnings(spec: CampaignSpec, session: Session) -> list[str]:
-    found = [_warning(spec, session.losses)]
+    found = [loss_warning(spec, session.losses)]
     if session.started:
         remark = spec.design.misplaced(session.means)
         found.append(f"warning: {remark}" if remark else None)
     return [each for each in found if each]
 
 
-def _warning(spec: CampaignSpec, losses: Ints) -> str | None:
+def loss_warning(spec: CampaignSpec, losses: Ints) -> str | None:
     """Whether asks of some arms were released or ran out more often than chance explains."""
     lost, asked = losses.T
     if _chance(lost, asked) >= SUSPICIOUS:

@@ -11,7 +11,7 @@ from stopwise.campaign import spec as specs
 from stopwise.campaign.changes import changes, myself
 from stopwise.campaign.errors import CampaignExists, NotPossible
 from stopwise.campaign.names import new_name
-from stopwise.campaign.session import Session
+from stopwise.campaign.spec import AnySession
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.campaign.work import LONGEST_NOTE, Work
 from stopwise.core.errors import BadArgument
@@ -109,6 +109,10 @@ class Lifecycle(Work):
         with self._replica.change() as (transaction, _):
             self._refuse_if_over(transaction, "add")
             room, arms = self.spec.table.get("room"), len(self.labels)
+            if self.spec.pairs is not None:
+                raise NotPossible(
+                    f"campaign {self.name!r} is paired: earlier items have no result of a new arm."
+                )
             if room is None or arms >= room:
                 raise NotPossible(
                     f"campaign {self.name!r} has room for {room or arms} arms, and {arms} of them. The "
@@ -120,7 +124,7 @@ class Lifecycle(Work):
             self._replica.derive(transaction)
             return arms
 
-    def _require(self, transaction: Transaction, session: Session, minimum: int) -> None:
+    def _require(self, transaction: Transaction, session: AnySession, minimum: int) -> None:
         """With fewer samples an arm than were asked for before, the evidence may be enough already."""
         if session.require(minimum) is not None and self._replica.decision is None:
             self._decide(transaction, session)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from stopwise.campaign.session import Session
+from stopwise.campaign.spec import AnySession
 
 
-def plot_curve(session: Session, axes: Any = None) -> Any:
+def plot_curve(session: AnySession, axes: Any = None) -> Any:
     """Evidence and threshold over the samples; returns the axes."""
     import matplotlib.pyplot as plt
 

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.campaign import spec as specs
-from stopwise.campaign.events import Event
-from stopwise.campaign.session import Session
-from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.events import Event, item_of
+from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.engine import live
 from stopwise.engine.live import Record
@@ -41,7 +40,7 @@ class Known(NamedTuple):
 
 
 def replay(
-    session: Session,
+    session: AnySession,
     record: Sequence[Event],
     before: Mapping[str, Known] | None = None,
     spec: CampaignSpec | None = None,
@@ -73,7 +72,7 @@ def _new(event: Event) -> bool:
 
 
 def _change(
-    session: Session, event: Event, before: Sequence[Event], spec: CampaignSpec | None
+    session: AnySession, event: Event, before: Sequence[Event], spec: CampaignSpec | None
 ) -> None:
     new: dict[str, Any] = json.loads(event.note)
     if spec is not None and len(new.get("arms", ())) > session.counts.size:
@@ -85,7 +84,7 @@ def _change(
         session.require(new["minimum"])
 
 
-def _samples(session: Session, events: Sequence[Event]) -> list[tuple[int, float]]:
+def _samples(session: AnySession, events: Sequence[Event]) -> list[tuple[int, float]]:
     """What has counted, in its order."""
     told = {event.token: event for event in events if event.kind in ("told", "recorded")}
     wanted = "asked" if session.order == "asked" else "told"
@@ -104,7 +103,13 @@ def _record(events: Sequence[Event], known: dict[str, Known]) -> Record:
     return Record(
         np.array([KINDS[event.kind] for event in events], dtype=np.int64),
         np.array([event.arm for event in events], dtype=np.int64),
-        np.array([event.value or 0.0 for event in events], dtype=float),
+        np.array([_number(event) for event in events], dtype=float),
         np.array(waited, dtype=np.int64),
         np.array(numbers, dtype=np.int64),
     )
+
+
+def _number(event: Event) -> float:
+    """A sample; of an ask the item, if it has one."""
+    found = item_of(event) if event.kind == "asked" else event.value
+    return float(found or 0.0)

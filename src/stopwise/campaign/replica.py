@@ -13,8 +13,7 @@ from stopwise.campaign import spec as specs
 from stopwise.campaign.changes import Changes, changes
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.replay import Known, replay
-from stopwise.campaign.session import Session
-from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Head, Transaction
 from stopwise.core.arrays import Ints
@@ -24,7 +23,7 @@ class Snapshot(NamedTuple):
     """A campaign after its event ``last``, to be read by any number of threads."""
 
     last: int
-    session: Session
+    session: AnySession
     decision: Decision | None
     in_flight: Ints  # samples of each arm
     spec: CampaignSpec
@@ -45,7 +44,7 @@ class Replica:
         self._changes: str | None = None
         self.session, self._last = spec.session(), 0
         self.decision: Decision | None = None
-        self._open: tuple[Transaction, Session] | None = None
+        self._open: tuple[Transaction, AnySession] | None = None
         self._lock, self._thread = threading.RLock(), 0  # whoever changes something
         self._snapshot = Snapshot(
             0, spec.session(), None, np.zeros(len(spec.labels), dtype=np.int64), spec
@@ -67,7 +66,7 @@ class Replica:
                     self._open = None
 
     @contextmanager
-    def change(self) -> Iterator[tuple[Transaction, Session]]:
+    def change(self) -> Iterator[tuple[Transaction, AnySession]]:
         """The campaign, locked; what changes is stored when the block ends."""
         with self._lock:
             if self._open is not None:
@@ -139,7 +138,7 @@ class Replica:
             return self._snapshot
 
     def _made(
-        self, transaction: Transaction, session: Session, decision: Decision | None
+        self, transaction: Transaction, session: AnySession, decision: Decision | None
     ) -> Snapshot:
         return Snapshot(
             *(transaction.head.last, session, decision),
@@ -148,7 +147,7 @@ class Replica:
             _oldest(transaction, session),
         )
 
-    def _session(self, transaction: Transaction, known: Session, last: int) -> Session:
+    def _session(self, transaction: Transaction, known: AnySession, last: int) -> AnySession:
         """A session after the last event: as stored, or by replay of what ``known`` does not know."""
         state, session = transaction.state(), self.spec.session()
         if state is not None and session.load(state):
@@ -159,7 +158,7 @@ class Replica:
         replay(session, fresh, _asked_before(transaction, fresh, last))
         return session
 
-    def _derived(self, transaction: Transaction) -> Session:
+    def _derived(self, transaction: Transaction) -> AnySession:
         session = self.base.session()
         replay(session, transaction.since(0), spec=self.base)
         return session
@@ -184,7 +183,7 @@ def _asked_before(transaction: Transaction, fresh: list[Event], last: int) -> di
     return found
 
 
-def _oldest(transaction: Transaction, session: Session) -> float | None:
+def _oldest(transaction: Transaction, session: AnySession) -> float | None:
     """When the sample was asked that others wait for; None if none waits."""
     if not session.waiting or session.queue.first is None:
         return None

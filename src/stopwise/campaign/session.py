@@ -68,6 +68,10 @@ class Session(View):
                 self.queue.ask(number, arm)
         return arms
 
+    def item(self, number: int) -> None:  # noqa: ARG002
+        """Samples are not of items that all arms get."""
+        return
+
     def _generator(self) -> np.random.Generator:
         if self._random:
             return generator(self.seed, int(self.ledger.marks[live.ASKS]))

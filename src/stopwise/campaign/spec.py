@@ -7,8 +7,9 @@ import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+from stopwise.campaign.item_session import ItemSession
 from stopwise.campaign.order import ORDERS, check_order
 from stopwise.campaign.session import Session
 from stopwise.core import checks, registry, spelling
@@ -16,17 +17,24 @@ from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.values import Strategy
 from stopwise.engine.design import Design, Setting, check_deltas, prepare, usual_strategy
 from stopwise.families.verbs import usual_stopping
-from stopwise.problems.verbs import grows, union_bound
+from stopwise.paired.comparison import Comparison, comparison, question
+from stopwise.problems.verbs import grows, sense, union_bound
 
 KEYS = (
     *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
-    *("order", "minimum", "room", "minimise"),
+    *("order", "minimum", "room", "minimise", "paired", "items"),
 )
+SEPARATE = ("stopping", "strategy", "costs", "room", "minimise")  # keys that pairs have no use for
 FORMER = {"threshold": "stopping"}  # what 0.2.0 called it: its campaigns keep their specs
 GOALS = ("samples", "cost")  # what to minimise: samples, where the spec does not say
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
+MOST_PAIRED = 50  # arms: what is kept grows with their square
+MOST_ITEMS = 1_000_000  # of a pool
 HORIZON = 2**40  # rounds for which Sticky's region is tabulated
+
+
+AnySession: TypeAlias = Session | ItemSession
 
 
 class CampaignSpec(NamedTuple):
@@ -42,10 +50,15 @@ class CampaignSpec(NamedTuple):
     order: str  # in which samples count: "asked"; "told" where the spec does not say
     minimum: int  # samples of each arm without which there is no decision
     key: str  # the hash by which a spec is known again
+    pairs: Comparison | None = None  # if all arms get the same items
 
-    def session(self) -> Session:
+    def session(self) -> AnySession:
         """A new session, whose randomness is the campaign's own."""
-        return Session(self.design, int(self.key, 16), self.order, self.minimum)
+        seed = int(self.key, 16)
+        if self.pairs is not None:
+            what = self.pairs._replace(minimum=self.minimum)
+            return ItemSession(what, self.design.family, sense(self.design.problem), seed)
+        return Session(self.design, seed, self.order, self.minimum)
 
     @property
     def remark(self) -> str:
@@ -85,7 +98,8 @@ def new(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
 def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     """The spec of a new campaign from a dict, or from a TOML or JSON file."""
     table = dict(given) if isinstance(given, Mapping) else _file(Path(given))
-    saved = {"minimise": GOALS[1]} if table.get("costs") is not None else {}
+    priced = table.get("costs") is not None and not table.get("paired")
+    saved = {"minimise": GOALS[1]} if priced else {}
     return make({"order": ORDERS[0], **saved, **table})._replace(given=table)
 
 
@@ -122,21 +136,53 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     family = spelling.family(table["family"])
     rule = "threshold" if "threshold" in table else "stopping"
     defaults = {rule: usual_stopping(family), "strategy": usual_strategy(problem)}
-    whole = {**defaults, **table, "arms": list(labels)}
-    chosen = _strategy(whole["strategy"])
+    paired = _paired(table)
+    whole = {**({} if paired else defaults), **table, "arms": list(labels)}
+    told = {**defaults, **whole}
+    chosen = _strategy(told["strategy"])
     (delta,) = check_deltas(checks.finite("delta", table["delta"]))
-    asked = Setting(problem, family, chosen, spelling.stopping(whole[rule], rule))
+    asked = Setting(problem, family, chosen, spelling.stopping(told[rule], rule))
     budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
     saved = costs if _minimised(whole, costs) == "cost" else None
     design = prepare(asked, None, (_spent(asked, delta, whole),), HORIZON, costs=saved)
     order = check_order(whole.get("order", "told"))
     minimum = _minimum(whole.get("minimum", 0))
+    pairs = _comparison(problem, family, delta, whole) if paired else None
     text = dump(whole)
     key = hashlib.sha256(text.encode()).hexdigest()[:16]
     return CampaignSpec(
-        *(json.loads(text), table, labels, design, delta, budget, costs, order, minimum, key)
+        *(json.loads(text), table, labels, design, delta, budget, costs, order, minimum, key),
+        pairs,
     )
+
+
+def _paired(table: Mapping[str, Any]) -> bool:
+    """Whether all arms get the same items; then some keys have no meaning."""
+    given = table.get("paired", False)
+    if not isinstance(given, bool):
+        raise BadArgument("paired", given, "true or false")
+    if not given and table.get("items") is not None:
+        raise BadArgument("items", table["items"], "nothing, unless paired = true")
+    if given:
+        for key in (*SEPARATE, *FORMER):
+            if table.get(key) is not None:
+                hint = (
+                    "All options get the same items, and pairs have a stopping rule of their own."
+                )
+                raise BadArgument(key, table[key], "nothing, if paired = true", hint)
+        if table.get("order", ORDERS[0]) != ORDERS[0]:
+            raise BadArgument("order", table["order"], f"{ORDERS[0]!r}, if paired = true")
+    return given
+
+
+def _comparison(problem: Any, family: Any, delta: float, table: Mapping[str, Any]) -> Comparison:
+    if problem.arms > MOST_PAIRED:
+        raise BadArgument("arms", problem.arms, f"at most {MOST_PAIRED} arms, if paired = true")
+    pool = table.get("items")
+    if pool is not None and checks.whole("items", pool, least=1) > MOST_ITEMS:
+        raise BadArgument("items", pool, f"a whole number from 1 to {MOST_ITEMS:,}")
+    return comparison(family, problem.arms, delta, pool=pool, asked=question(problem))
 
 
 def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:

@@ -11,10 +11,12 @@ import numpy as np
 
 from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
+from stopwise.campaign.item_session import ItemSession
+from stopwise.campaign.pairs import Pairs
 from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
-from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.core.tables import html_table, text_table
 from stopwise.problems.verbs import Answer, in_words
@@ -70,6 +72,7 @@ class Status:
     waiting: int = 0  # samples that count once one that was asked before them has come
     oldest: float | None = None  # seconds since that one was asked
     remaining: Remaining | None = None  # samples still needed; None while that would be a guess
+    pairs: Pairs | None = None  # who beats whom, if all arms get the same items
 
     @classmethod
     def of(
@@ -100,6 +103,7 @@ class Status:
             session.waiting,
             None if seen.oldest is None else max(0.0, now - seen.oldest),
             session.remaining if state in GOES_ON else None,
+            Pairs.of(session, spec.labels) if isinstance(session, ItemSession) else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,14 +120,17 @@ class Status:
         arms = tuple(Arm(**arm) for arm in found["arms"])
         decision = found["decision"] and Decision.from_dict(found["decision"])
         left = found.get("remaining") and Remaining(**found["remaining"])
-        return cls(**{**found, "arms": arms, "decision": decision, "remaining": left})
+        pairs = found.get("pairs") and Pairs.from_dict(found["pairs"])
+        read = {"arms": arms, "decision": decision, "remaining": left, "pairs": pairs}
+        return cls(**{**found, **read})
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells: a line for each arm."""
-        header = ["arm", "samples", "mean", self.confidence, "in flight"]
+        middle = self.confidence if self.pairs is None else "place"
+        header = ["arm", "samples", "mean", middle, "in flight"]
         rows = [
-            [arm.label, f"{arm.samples:,}", _number(arm.mean), arm.interval, f"{arm.in_flight:,}"]
-            for arm in self.arms
+            [arm.label, f"{arm.samples:,}", _number(arm.mean), place, f"{arm.in_flight:,}"]
+            for arm, place in zip(self.arms, self._places, strict=True)
         ]
         if self.arms[0].cost is not None:
             header.append("cost")
@@ -133,21 +140,39 @@ class Status:
         return header, rows
 
     @property
+    def _places(self) -> list[str]:
+        """Of each arm: its mean's interval, or where it stands in a paired campaign."""
+        if self.pairs is None:
+            return [arm.interval for arm in self.arms]
+        places = self.pairs.places
+        return [
+            "in" if each.since is None else f"{each.state} after {each.since:,} items"
+            for each in places
+        ]
+
+    @property
+    def unit(self) -> str:
+        """What is counted towards the decision."""
+        return "samples" if self.pairs is None else "items"
+
+    @property
     def confidence(self) -> str:
         """What the intervals are: for all arms and at all times together."""
         return f"{100.0 * (1.0 - self.delta):g} % interval"
 
     def lines(self) -> list[str]:
         """The state of things, in words."""
-        found = [
-            f"{self.name}: {self.state}, {self.samples:,} samples, {self.in_flight:,} in flight"
-        ]
+        size = f"{self.samples:,} samples"
+        if self.pairs is not None:
+            pool = "" if self.pairs.pool is None else f" of a pool of {self.pairs.pool:,}"
+            size = f"{self.pairs.items:,} items{pool}, {self.samples:,} results"
+        found = [f"{self.name}: {self.state}, {size}, {self.in_flight:,} in flight"]
         if self.reason:
             found[0] += f" ({self.reason})"
         if self.archived:
             found[0] += "; archived"
         if self.waiting:
-            found[0] += f"; {self.waiting:,} wait for an earlier one, asked {ago(self.oldest)}"
+            found[0] += f"; {self.waiting:,} wait for {self._awaited}"
         if self.evidence is not None and self.threshold is not None:
             found.append(
                 f"evidence {self.evidence:.3f} of {self.threshold:.3f} for: {self.leading}"
@@ -157,17 +182,26 @@ class Status:
             found.append("no evidence yet: some arms lack their first samples")
         if self.remaining is not None:
             found.append(
-                f"still needed: {self.remaining} samples, in 8 of 10 campaigns{self._doubt}"
+                f"still needed: {self.remaining} {self.unit}, in 8 of 10 campaigns{self._doubt}"
             )
         if self.decision is not None:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
         return found
 
     @property
+    def _awaited(self) -> str:
+        """What samples wait for that do not count yet."""
+        if self.oldest is None:
+            return "results of other arms on their item"
+        return f"an earlier one, asked {ago(self.oldest)}"
+
+    @property
     def _doubt(self) -> str:
         """Whether the budget will last."""
         assert self.remaining is not None
         left = math.inf if self.budget is None else self.budget - self.samples
+        if self.pairs is not None:  # an item is a result of each arm that is in
+            left /= max(sum(place.state == "in" for place in self.pairs.places), 1)
         if self.remaining.high <= left:
             return ""
         chance = "is likely to" if self.remaining.low > left else "may"
@@ -199,10 +233,10 @@ def _state(changes: Changes, spent: bool) -> str:
 
 
 def _arms(
-    spec: CampaignSpec, session: Session, in_flight: Ints, intervals: bool
+    spec: CampaignSpec, session: AnySession, in_flight: Ints, intervals: bool
 ) -> tuple[Arm, ...]:
     low = high = np.full(len(spec.labels), math.inf)
-    if intervals:
+    if intervals and isinstance(session, Session):
         room = int(spec.table.get("room") or 0)
         low, high = mean_intervals(session.family, session.ledger.state, spec.delta, room)
     return tuple(

@@ -11,8 +11,7 @@ from stopwise import __version__
 from stopwise.campaign.changes import all_changes, changes
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.replay import Replay, replay
-from stopwise.campaign.session import Session
-from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.storage.transaction import Head
 from stopwise.campaign.view import Crossing
 
@@ -109,7 +108,7 @@ def _arm_problems(seen: Replay, version: str) -> list[str]:
 
 def _decision_problems(
     spec: CampaignSpec,
-    session: Session,
+    session: AnySession,
     seen: Replay,
     claimed: Decision | None,
     record: Sequence[Event],

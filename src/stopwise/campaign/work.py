@@ -14,16 +14,17 @@ from stopwise.campaign.errors import (
     CampaignDecided,
     CampaignPaused,
     Conflict,
+    NothingToAsk,
+    NotPossible,
     TooManyWait,
     UnknownToken,
 )
-from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket
+from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket, item_note
 from stopwise.campaign.names import is_token, token_text
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica
 from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
-from stopwise.campaign.session import Session
-from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Past, Transaction
 from stopwise.core import checks
@@ -88,19 +89,25 @@ class Work:
         if not tickets:  # what has expired is stored, and may have decided
             self._refuse_if_decided()
             self._refuse_if_not_running(now)
+            raise NothingToAsk(
+                f"campaign {self.name!r}: every item of its pool is asked, and the last results are in "
+                "flight. Try again: one whose lease ends is asked once more."
+            )
         return tickets
 
     def _tickets(
-        self, transaction: Transaction, session: Session, count: int, until: float
+        self, transaction: Transaction, session: AnySession, count: int, until: float
     ) -> list[Ticket]:
         self._refuse_if_crowded(session, count)
         count, now = self._affordable(session, count), self._clock()
         tickets = []
-        for arm in session.asks(count, transaction.last):
-            token = secrets.token_hex(16)
-            transaction.add("asked", token, arm, until, now)
+        first = transaction.last + 1
+        for number, arm in enumerate(session.asks(count, transaction.last), first):
+            token, item = secrets.token_hex(16), session.item(number)
+            note = "" if item is None else item_note(item)
+            transaction.add("asked", token, arm, until, now, note=note)
             transaction.open_lease(token, arm, now + until)
-            tickets.append(Ticket(token, arm, self.labels[arm]))
+            tickets.append(Ticket(token, arm, self.labels[arm], item))
         return tickets
 
     def _lease(self, transaction: Transaction, given: float | None) -> float:
@@ -111,7 +118,7 @@ class Work:
             return LEASE
         return max(SHORTEST, TIMES * transaction.slowest)
 
-    def _affordable(self, session: Session, count: int) -> int:
+    def _affordable(self, session: AnySession, count: int) -> int:
         if self.spec.budget is None:
             return count
         left = self.spec.budget - session.sent
@@ -127,7 +134,7 @@ class Work:
         with self._replica.change() as (transaction, session):
             return self._expire(transaction, session)
 
-    def _expire(self, transaction: Transaction, session: Session) -> int:
+    def _expire(self, transaction: Transaction, session: AnySession) -> int:
         found = 0
         if not self._over(transaction):
             for late in transaction.expired(self._clock()):
@@ -137,7 +144,7 @@ class Work:
                     break
         return found
 
-    def _give_up(self, transaction: Transaction, session: Session, token: str, why: str) -> None:
+    def _give_up(self, transaction: Transaction, session: AnySession, token: str, why: str) -> None:
         """A sample will not come: what waited for it may count now, and decide."""
         asked = transaction.about(token).events["asked"]
         assert asked.arm is not None
@@ -158,7 +165,7 @@ class Work:
                 transaction.extend(token, self._clock() + until)
             return waiting
 
-    def _expire_if_strict(self, transaction: Transaction, session: Session) -> None:
+    def _expire_if_strict(self, transaction: Transaction, session: AnySession) -> None:
         """In the order asked a sample counts only if it comes within its lease, on every path."""
         if self.spec.order == "asked":
             self._expire(transaction, session)
@@ -214,13 +221,23 @@ class Work:
         self, records: Sequence[tuple[int | str, float, str]]
     ) -> list[Receipt | StopwiseError]:
         """Arms, samples and tokens, in order, with one commit: each receipt, or why it is refused."""
+        if self.spec.pairs is not None:
+            raise NotPossible(
+                f"campaign {self.name!r} is paired: a result belongs to an item and is told by the "
+                "ticket of its ask. Results that are there already: stopwise.evals.best_of reads them."
+            )
         with self._replica.change() as (transaction, session):
             self._expire_if_strict(transaction, session)
             transaction.read_about([token for *_, token in records if is_token(token)])
             return [attempt(self._record, transaction, session, *each) for each in records]
 
     def _record(
-        self, transaction: Transaction, session: Session, arm: int | str, value: float, token: str
+        self,
+        transaction: Transaction,
+        session: AnySession,
+        arm: int | str,
+        value: float,
+        token: str,
     ) -> Receipt:
         place, sample = arm_place(self.labels, arm), sample_value(self.spec.design.family, value)
         past, _ = transaction.about(token_text(token))
@@ -246,7 +263,7 @@ class Work:
             return waiting
 
     def _take(
-        self, transaction: Transaction, session: Session, kind: str, new: list[Sample]
+        self, transaction: Transaction, session: AnySession, kind: str, new: list[Sample]
     ) -> None:
         """New samples: each counts in its turn, unless its lease or the campaign was over before."""
         anyway = kind == "recorded" or self.spec.order == "told"
@@ -265,7 +282,7 @@ class Work:
             if place == matter and not late and session.decision is not None:
                 self._decide(transaction, session)
 
-    def _decide(self, transaction: Transaction, session: Session) -> None:
+    def _decide(self, transaction: Transaction, session: AnySession) -> None:
         assert session.decision is not None
         crossing, number = session.decision, transaction.last + 1
         words = in_words(self.spec.design.problem, crossing.answer, self.labels)
@@ -308,7 +325,7 @@ class Work:
             word, verb = ("paused", "resume") if now.paused else ("archived", "unarchive")
             raise CampaignPaused(f"campaign {self.name!r} is {word}{why}: {verb} it to go on.")
 
-    def _refuse_if_crowded(self, session: Session, count: int) -> None:
+    def _refuse_if_crowded(self, session: AnySession, count: int) -> None:
         if len(session.queue) + count > MOST_PENDING:
             raise TooManyWait(
                 f"campaign {self.name!r}: {len(session.queue):,} samples are in flight or wait for an "

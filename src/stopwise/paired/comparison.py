@@ -48,6 +48,7 @@ class State(NamedTuple):
     counts: Floats  # items that have both
     means: Floats
     squares: Floats
+    equal: Floats  # items on which both have the same result
     bets: Floats  # margin x arm x arm x gap: log wealth
     evidence: Floats  # margin x arm x arm
     passed: Ints  # the same: 1 from when the evidence first reached the level
@@ -138,6 +139,7 @@ def new_state(what: Comparison) -> State:
         counts=np.zeros((arms, arms)),
         means=np.zeros((arms, arms)),
         squares=np.zeros((arms, arms)),
+        equal=np.zeros((arms, arms)),
         bets=np.zeros((*pairs, what.kind.gaps.size)),
         evidence=np.zeros(pairs),
         passed=np.zeros(pairs, dtype=np.int64),

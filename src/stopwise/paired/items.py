@@ -62,7 +62,7 @@ class Items:
         return item
 
     def enter(self, item: int, arm: int, value: float) -> None:
-        """One result. The first counts; what is not under way, or of an arm that is settled, does not."""
+        """One result. The first counts; of what is not under way, or a settled arm, none does."""
         row = self.open.get(item)
         if row is not None and not self.decided and math.isnan(row[arm]):
             row[arm] = value

@@ -128,9 +128,9 @@ def _ranks_proven(what: Comparison, state: State) -> bool:
     for i in range(what.arms):
         if is_open(state, i) and is_named(what, state, i):
             for j in range(what.arms):
-                if i != j and is_open(state, j) and not state.passed[last, i, j]:
-                    if not is_named(what, state, j):
-                        return False
+                near = i == j or not is_open(state, j) or state.passed[last, i, j]
+                if not near and not is_named(what, state, j):
+                    return False
     return True
 
 

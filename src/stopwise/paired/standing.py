@@ -68,10 +68,8 @@ def _below(what: Comparison, state: State, arm: int) -> float:
 
 def _ranked(what: Comparison, state: State) -> Standing:
     """The m best arms; with ties all that are left."""
-    if what.m == 1:
-        named = (leader(what, state)[0],)
-    else:
-        named = tuple(k for k in range(what.arms) if is_named(what, state, k))
+    best = [leader(what, state)[0]] if what.m == 1 else range(what.arms)
+    named = tuple(k for k in best if what.m == 1 or is_named(what, state, k))
     others = [k for k in range(what.arms) if k not in named]
     return Standing(named, min(_over(state, i, j) for i in named for j in others))
 

@@ -46,6 +46,7 @@ def _enter(what: Comparison, state: State, i: int, j: int, x: float) -> None:
     mean += off / (count + 1.0)
     squares += off * (x - mean)
     state.counts[i, j], state.means[i, j], state.squares[i, j] = count + 1.0, mean, squares
+    state.equal[i, j] += x == 0.0
     for m in range(what.margins.size):
         now = Stream(state.bets[m, i, j], count + 1.0, mean, squares)
         found = evidence(what.kind, now, what.margins[m], what.pool)

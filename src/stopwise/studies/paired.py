@@ -178,7 +178,7 @@ def _correct(what: Comparison, means: Floats, named: NDArray[np.bool_]) -> bool:
     if what.control != NOBODY:
         ahead = means - means[what.control]
         above = ahead[named].min(initial=0.0) >= 0.0
-        return bool(above and (what.one and named.any() or ahead[~named].max() <= epsilon))
+        return bool(above and ((what.one and named.any()) or ahead[~named].max() <= epsilon))
     apart = means[~named].max(initial=-np.inf) - means[named].min()
     if not what.ties:
         return bool(apart <= epsilon)

@@ -9,8 +9,7 @@ from typing import Any
 
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.explain import oracle_now
-from stopwise.campaign.session import Session
-from stopwise.campaign.spec import CampaignSpec
+from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.status import Status, words
 from stopwise.oracles.values import Oracle
 from stopwise.problems.verbs import asked, named, sense
@@ -57,6 +56,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
         spec = seen.spec
         leases = transaction.leases(LEDGER)
         newest = transaction.newest(0, LEDGER)
+        leads = campaign.leads(transaction, seen)
     session = seen.session
     now = oracle_now(spec, session)
     samples, evidence, threshold = session.curve
@@ -73,6 +73,8 @@ def page(campaign: Campaign) -> dict[str, Any]:
             "evidence": evidence.round(6).tolist(),
             "threshold": threshold.round(6).tolist(),
         },
+        "unit": status.unit,
+        "leads": [lead._asdict() for lead in leads],
         "arms": arms(status, now),
         "pursues": bool(pursues(spec.design.strategy)),
         "guarantee": spec.design.guarantee,
@@ -85,7 +87,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def changes(spec: CampaignSpec, session: Session) -> list[dict[str, Any]]:
+def changes(spec: CampaignSpec, session: AnySession) -> list[dict[str, Any]]:
     """Every change of the pursued answer, in words, with the strategy's reason for it."""
     because, later = spec.design.asked.strategy.because
     found: list[dict[str, Any]] = []
