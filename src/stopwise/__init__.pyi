@@ -11,6 +11,7 @@ from stopwise.campaign.errors import (
     CampaignPaused as CampaignPaused,
     Conflict as Conflict,
     NewerSchema as NewerSchema,
+    NothingToAsk as NothingToAsk,
     NotPossible as NotPossible,
     StorageAway as StorageAway,
     StorageDamaged as StorageDamaged,

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from campaign_worker import SPEC, Crew, acknowledged, wait_until
+from campaign_worker import PAIRED, SPEC, Crew, acknowledged, wait_until
 from disks import small_disk
 from postgres import Server
 from stopwise import Campaign, NewerSchema, Receipt, Session, StorageAway, Ticket
@@ -42,9 +42,11 @@ from stopwise.problems.verbs import Code, correct_answers
 OLD = Path(__file__).parents[1] / "assets" / "campaign-schema-1.db"
 
 
-def kill_workers(storage: str, folder: Path, workers: int, kills: int) -> None:
+def kill_workers(
+    storage: str, folder: Path, workers: int, kills: int, spec: dict[str, Any] = SPEC
+) -> None:
     """Workers are killed at random moments after their first sample, and replaced."""
-    moments, crew = random.Random(9), Crew(storage, folder)
+    moments, crew = random.Random(9), Crew(storage, folder, spec)
     alive = [crew.hire() for _ in range(workers)]
     for _ in range(kills):
         place = moments.randrange(workers)
@@ -79,6 +81,19 @@ def test_two_workers_paused_and_resumed_lose_nothing(tmp_path: Path) -> None:
 
 def test_killed_workers(tmp_path: Path) -> None:
     kill_workers(f"sqlite:///{tmp_path}/campaigns.db", tmp_path, workers=4, kills=12)
+
+
+def test_killed_workers_of_a_paired_campaign(tmp_path: Path) -> None:
+    kill_workers(f"sqlite:///{tmp_path}/campaigns.db", tmp_path, 4, 8, PAIRED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["sqlite", "postgresql"])
+def test_workers_of_a_paired_campaign_killed_a_hundred_times(
+    where: str, server: Server, tmp_path: Path
+) -> None:
+    address = f"sqlite:///{tmp_path}/campaigns.db" if where == "sqlite" else server.fresh()
+    kill_workers(address, tmp_path, 8, 100, PAIRED)
 
 
 @pytest.mark.slow

@@ -80,6 +80,12 @@ class Service(serving.Service):
             time.sleep(pause)
         return False
 
+    def work_items(self, name: str, values: Any, most: int) -> None:
+        """So many results of a paired campaign, or until it is decided."""
+        for ticket in self.campaign(name, "/ask", {"n": most}):
+            told = {"token": ticket["token"], "value": values(ticket["item"], ticket["arm"])}
+            self.campaign(name, "/tell", told)
+
     def __enter__(self) -> Service:
         return self
 

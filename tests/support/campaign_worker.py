@@ -26,6 +26,7 @@ T = TypeVar("T")
 PATIENCE = 120.0
 # means that are equal, and a delta so small that there is no decision
 SPEC = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "bernoulli", "delta": 1e-12}
+PAIRED = {**SPEC, "paired": True}
 
 
 def patiently(call: Callable[[], T]) -> T:
@@ -78,7 +79,7 @@ def rounds(storage: str, name: str, book: str, stop: str, seed: int) -> None:
                 note(receipt)
                 if lots.random() < 0.1:
                     assert patiently(lambda r=receipt: campaign.tell(r.token, r.value)) == receipt  # type: ignore[misc]
-            if lots.random() < 0.2:
+            if lots.random() < 0.2 and campaign.spec.pairs is None:
                 arm, token = lots.randrange(3), f"own {lots.getrandbits(64):x}"
                 note(patiently(lambda arm=arm, token=token: campaign.record(arm, 1, token)))  # type: ignore[misc]
 
@@ -180,10 +181,10 @@ def acknowledged(folder: Path) -> list[Receipt]:
 class Crew:
     """Workers on one campaign, each with a book of its own."""
 
-    def __init__(self, storage: str, folder: Path) -> None:
+    def __init__(self, storage: str, folder: Path, spec: dict[str, Any] = SPEC) -> None:
         self.storage, self.folder, self.started = storage, folder, 0
         self.stop = folder / "stop"
-        self.campaign = Campaign.create(SPEC, storage, "crew")
+        self.campaign = Campaign.create(spec, storage, "crew")
         self.nursery = Nursery()
 
     def hire(self, work: str = "rounds", **more: Any) -> tuple[int, Path]:

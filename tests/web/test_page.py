@@ -47,6 +47,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         (ticket, _) = found.campaign("open", "/ask", {"n": 2, "lease": 600})
         found.campaign("open", "/release", {"token": ticket["token"], "reason": "<b>gone</b>"})
         found.create("empty & new", arms=["a", "b"])
+        found.create("pairs", arms=["short", "long", LABEL], paired=True, items=500)
+        found.work_items("pairs", lambda item, arm: float((7 * item) % 10 < (6, 7, 2)[arm]), 120)
+        found.campaign("pairs", "/ask", {"n": 2})
         yield found
 
 
@@ -130,7 +133,7 @@ def test_axe_finds_nothing(theme: str, opened: Opener) -> None:
     window.open("#/")
     expect(page.locator(".glance li").first).to_be_visible()
     assert window.violations() == []
-    for name in ("open", "settled", "empty%20%26%20new"):
+    for name in ("open", "settled", "pairs", "empty%20%26%20new"):
         window.open(f"#/campaign/{name}")
         expect(page.locator(".stats")).to_be_visible()
         expect(page.locator(".words li").first).to_be_attached()
@@ -141,6 +144,8 @@ def test_axe_finds_nothing(theme: str, opened: Opener) -> None:
     window.open("#/new")
     page.get_by_text("Stopping rule, strategy and budget").click()
     page.get_by_label("Samples have costs").check()
+    assert window.violations() == []
+    page.get_by_label("Every option gets the same items").check()
     assert window.violations() == []
     window.open("#/campaign/nobody")
     expect(page.get_by_text("There is no campaign called “nobody”.")).to_be_visible()
@@ -205,12 +210,54 @@ def test_late_events_are_marked(opened: Opener) -> None:
 def test_readable_on_a_phone(opened: Opener) -> None:
     window = opened(viewport={"width": 360, "height": 740})
     page = window.page
-    for route in ("#/", "#/new", "#/campaign/open", "#/campaign/settled"):
+    for route in ("#/", "#/new", "#/campaign/pairs", "#/campaign/open", "#/campaign/settled"):
         window.open(route)
         expect(page.locator(".glance li, .stats, form .card").first).to_be_visible()
         page.wait_for_timeout(200)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, route
     assert page.evaluate("document.documentElement.scrollHeight") < 3 * 740
+
+
+def test_who_beats_whom_on_the_same_items(service: Service, opened: Opener) -> None:
+    """A ladder with who is out, a matrix of evidence, and what is asked of workers."""
+    window = opened()
+    page = window.page
+    window.open("#/campaign/pairs")
+    panel = page.get_by_role("region", name="Options on the same items")
+    expect(panel).to_contain_text("of a pool of 500 so far")
+    ladder = panel.locator(".plot-row .plot-name")
+    expect(ladder).to_have_text(["long", "short", LABEL])
+    expect(panel.locator(".plot-note").last).to_contain_text("is better")
+    expect(panel.locator(".beats tbody tr").first).to_contain_text("proven")
+    expect(page.locator("[data-stat=samples]")).to_contain_text("Items")
+    unfold(page)
+    expect(page.locator(".ledger")).to_contain_text("item ")
+    expect(page.get_by_role("region", name="Equal results")).to_contain_text("%")
+    for title in ("Where samples go", "Pursued answer"):
+        expect(page.get_by_role("heading", name=title)).to_be_hidden()
+    service.create("pairs to come", arms=["a", "b"], paired=True)
+    window.open("#/campaign/pairs%20to%20come")
+    expect(page.get_by_text("measure(ticket.label, ticket.item)")).to_be_visible()
+
+
+def test_a_paired_campaign_is_created_with_the_form(service: Service, opened: Opener) -> None:
+    window = opened()
+    page = window.page
+    window.open("#/new")
+    page.get_by_label("Name", exact=True).fill("made in pairs")
+    page.get_by_label("Option 1", exact=True).fill("one")
+    page.get_by_label("Option 2", exact=True).fill("two")
+    page.get_by_label("Every option gets the same items").check()
+    expect(page.get_by_text("Your guess of the means")).to_be_hidden()
+    page.get_by_label("Items in the pool").fill("0")
+    page.get_by_role("button", name="Create the campaign").click()
+    expect(page.locator("#field-items-error")).to_contain_text("at least 1")
+    page.get_by_label("Items in the pool").fill("40")
+    page.get_by_role("button", name="Create the campaign").click()
+    expect(page.get_by_role("heading", name="made in pairs", level=1)).to_be_visible()
+    window.complaints = [each for each in window.complaints if "422" not in each]
+    spec = service.campaign("made in pairs", "/page")["spec"]
+    assert (spec["paired"], spec["items"]) == (True, 40)
 
 
 OUTLINED = """() => {

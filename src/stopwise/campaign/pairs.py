@@ -28,11 +28,11 @@ class Place:
         """The same as a sentence."""
         if self.state == "in":
             return f"{label} is in"
-        why = "" if self.by is None else f": {self.by} is better"
+        why = "it does not beat the control" if self.by is None else f"{self.by} is better"
         if self.state == "chosen":
-            why = ": it belongs to the answer"
+            why = "it belongs to the answer"
         proof = f" (evidence {self.evidence:.3f} of {threshold:.3f})"
-        return f"{label} is {self.state} after {self.since:,} items{why}{proof}"
+        return f"{label} is {self.state} after {self.since:,} items: {why}{proof}"
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,12 @@ class Pairs:
 
 
 def _place(session: ItemSession, labels: Sequence[str], arm: int) -> Place:
-    state = session.items.state
+    what, state = session.items.what, session.items.state
     sure = float(min(state.sure[arm], CERTAIN))
     if state.out[arm] != IN:
-        return Place("out", int(state.out[arm]), labels[state.out_by[arm]], sure)
+        near = what.control != NOBODY and what.margins.size > 1  # perhaps better, not by epsilon
+        by = None if near else labels[state.out_by[arm]]
+        return Place("out", int(state.out[arm]), by, sure)
     if state.chosen[arm] != IN:
         return Place("chosen", int(state.chosen[arm]), None, sure)
     return Place("in")

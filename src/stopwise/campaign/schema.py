@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stopwise.campaign.order import ORDERS
-from stopwise.campaign.spec import GOALS, KEYS, LONGEST_LABEL, MOST_ARMS
+from stopwise.campaign.spec import GOALS, KEYS, LONGEST_LABEL, MOST_ARMS, MOST_ITEMS
 from stopwise.core import registry, spelling
 from stopwise.core.options import BY_TYPE, POSITIVE, Option
 
@@ -30,6 +30,9 @@ WORDS = {
     "room": "So many arms at most, with those that are added later; costs a little.",
     "minimise": "What is saved: samples, or what they cost; the cost, if costs are given.",
     "minimum": "No decision before every arm has so many samples.",
+    "paired": "Prompts on the same questions, programs in the same minute: their differences are "
+    "tested, which takes fewer samples. docs/paired.md.",
+    "items": "If the question is about just so many items, such as the questions of a data set.",
 }
 
 
@@ -53,6 +56,8 @@ def schema() -> dict[str, Any]:
         "minimum": {"type": "integer", "minimum": 0},
         "room": {"type": ["integer", "null"], "minimum": 1},
         "minimise": {"enum": list(GOALS)},
+        "paired": {"type": "boolean"},
+        "items": {"type": ["integer", "null"], "minimum": 1, "maximum": MOST_ITEMS},
     }
     group = {"arms": _list({"type": "integer", "minimum": 0})}
     part = {"oneOf": [_table(name, each, group) for name, each in problems.items()]}

@@ -45,7 +45,8 @@ class Tickets:
         return number in self.told and self.wanted(self.told[number])
 
     def __len__(self) -> int:
-        return len(self.open) + self.waiting
+        """In flight or waiting, at most: an item under way has no more results than arms."""
+        return len(self.open) + self._items.what.arms * len(self._items.open)
 
     @property
     def waiting(self) -> int:

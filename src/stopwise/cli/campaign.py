@@ -123,7 +123,7 @@ def ask(
     storage: Storage = DEFAULT,
     as_json: Json = False,
 ) -> None:
-    """Say which samples to take: a line with token, arm and label for each.
+    """Say which samples to take: a line with token, arm, label and, if it is paired, item for each.
 
     A campaign that is decided prints its decision and exits with 3.
     """
@@ -136,7 +136,8 @@ def ask(
     except CampaignDecided as end:
         say(decided(end.decision), {"tickets": [], "decision": end.decision._asdict()}, as_json)
         raise typer.Exit(DECIDED) from None
-    text = "\n".join(f"{each.token}\t{each.arm}\t{each.label}" for each in tickets)
+    columns = 3 if tickets[0].item is None else 4
+    text = "\n".join("\t".join(map(str, each[:columns])) for each in tickets)
     say(text, {"tickets": [each._asdict() for each in tickets], "decision": None}, as_json)
 
 

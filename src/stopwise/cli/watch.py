@@ -84,12 +84,12 @@ def follow(campaign: Campaign, every: float, as_json: bool) -> None:
 
 def ask_patiently(campaign: Campaign, number: int, lease: float | None) -> list[Ticket]:
     """Tickets, once there are any: a pause may end, and samples in flight may get lost."""
-    from stopwise.campaign.errors import BudgetSpent, CampaignPaused, StorageAway
+    from stopwise.campaign.errors import BudgetSpent, CampaignPaused, NothingToAsk, StorageAway
 
     while True:
         try:
             return campaign.ask(number, lease)
-        except (BudgetSpent, CampaignPaused):
+        except (BudgetSpent, CampaignPaused, NothingToAsk):
             status = campaign.status()
             if status.state not in ("running", "paused") or status.archived:
                 raise

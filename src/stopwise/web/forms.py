@@ -179,6 +179,7 @@ class TicketOut(BaseModel):
     token: str
     arm: int
     label: str
+    item: int | None = None  # of a paired campaign
 
 
 class ReceiptOut(BaseModel):

@@ -51,6 +51,11 @@ def forecast(spec: dict[str, Any], means: list[float]) -> dict[str, Any]:
     from stopwise.studies.planning import plan
 
     made = specs.make(spec)
+    if made.pairs is not None:
+        raise StopwiseError(
+            "means: those of paired options do not say how often they differ on an item. "
+            "sw.simulate_paired works it out from a table of past results."
+        )
     problem, family, strategy, stopping = made.design.asked
     found = plan(
         problem,

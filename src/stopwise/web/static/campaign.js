@@ -5,6 +5,7 @@ import { announce, chip, el, percent, plural, put, say } from "./dom.js";
 import { Hero } from "./hero.js";
 import { ManagePanel } from "./manage.js";
 import { OptionsPanel } from "./options.js";
+import { PairsPanel } from "./pairs.js";
 import {
   card,
   EvidencePanel,
@@ -68,15 +69,16 @@ class View {
     this.words = new WordsPanel();
     this.inFlight = new InFlightPanel();
     this.record = new RecordPanel(name);
-    const [options, evidence, shares, pursued, ledger] = [
+    const [options, pairs, evidence, shares, pursued, ledger] = [
       new OptionsPanel(),
+      new PairsPanel(),
       new EvidencePanel(),
       new SharesPanel(),
       new PursuitPanel(),
       new LedgerPanel(),
     ];
     const manage = new ManagePanel(name, tools);
-    this.panels = [options, evidence, shares, pursued, this.inFlight, ledger, this.record, manage];
+    this.panels = [options, pairs, evidence, shares, pursued, this.inFlight, ledger, this.record, manage];
     const details = el(
       "details",
       { class: "details" },
@@ -90,12 +92,15 @@ class View {
         this.specCard(),
       ),
     );
-    this.later = [options.node, evidence.node, details]; // nothing to show before the first event
+    this.later = [evidence.node, details]; // nothing to show before the first event, as of these:
+    this.separate = [options.node, shares.node, pursued.node]; // where options have samples of their own
+    this.paired = pairs.node;
     this.rest = el(
       "div",
       { class: "stack", hidden: true },
       this.start,
       options.node,
+      pairs.node,
       el("div", { class: "main-pair" }, evidence.node, this.record.node),
       manage.node,
       details,
@@ -164,8 +169,10 @@ class View {
     const begun = page.last > 0;
     this.start.hidden = begun;
     this.later.forEach((each) => (each.hidden = !begun));
-    if (!begun && !this.start.firstChild) put(this.start, firstSteps(this.name));
+    if (!begun && !this.start.firstChild) put(this.start, firstSteps(this.name, spec.paired));
     this.panels.forEach((each) => each.update(page));
+    this.separate.forEach((each) => (each.hidden = !begun || status.pairs !== null));
+    this.paired.hidden = !begun || status.pairs === null;
     this.tell(status);
   }
 
@@ -186,7 +193,7 @@ function question({ asked, spec }) {
   return `${asked} ${options}, at most ${percent(spec.delta)} risk of a wrong answer.`;
 }
 
-function firstSteps(name) {
+function firstSteps(name, paired) {
   const root = new URL(`api/${path(name)}`, document.baseURI.split("#")[0]);
   const home = new URL(".", document.baseURI.split("#")[0]).href.replace(/\/$/, "");
   const closed = token() !== null;
@@ -201,7 +208,9 @@ function firstSteps(name) {
     "try:",
     "    while True:",
     "        (ticket,) = campaign.ask()",
-    "        value = measure(ticket.label)  # your experiment",
+    paired
+      ? "        value = measure(ticket.label, ticket.item)  # the same item for every option"
+      : "        value = measure(ticket.label)  # your experiment",
     "        campaign.tell(ticket.token, value)",
     "except sw.CampaignDecided as decided:",
     "    print(decided.decision.text)",

@@ -35,8 +35,9 @@ export class EvidenceChart {
     });
   }
 
-  update(series, decision) {
-    Object.assign(this, { series, decision });
+  /** ``unit``: what is counted along, such as samples. */
+  update(series, decision, unit = "samples") {
+    Object.assign(this, { series, decision, unit });
     if (this.width) this.draw();
   }
 
@@ -58,7 +59,7 @@ export class EvidenceChart {
     const floor = this.y(0).toFixed(1);
     this.picture.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
     this.picture.setAttribute("height", height);
-    this.picture.setAttribute("aria-label", inWords(this.series, this.decision));
+    this.picture.setAttribute("aria-label", inWords(this.series, this.decision, this.unit));
     put(
       this.picture,
       this.axes(top, last, height),
@@ -111,7 +112,7 @@ export class EvidenceChart {
         ),
       ]);
     const name = { class: "axis-name", x: this.width - EDGE.right, y: height - 4, "text-anchor": "end" };
-    return [across, along, svg("text", name, "samples")];
+    return [across, along, svg("text", name, this.unit)];
   }
 
   /** Above the threshold's start, where the evidence is still far below. */
@@ -158,7 +159,7 @@ export class EvidenceChart {
     const x = this.x(samples[best]);
     const left = Math.min(Math.max(EDGE.left, x - 84), this.width - EDGE.right - 168);
     const lines = [
-      plural(samples[best], "sample"),
+      plural(samples[best], this.unit.slice(0, -1)),
       `evidence ${exact(evidence[best])}`,
       `needed ${exact(threshold[best])}`,
     ];
@@ -172,9 +173,9 @@ export class EvidenceChart {
   }
 }
 
-function inWords({ samples, evidence, threshold }, decision) {
+function inWords({ samples, evidence, threshold }, decision, unit) {
   const end = samples.length - 1;
-  const now = `Evidence ${exact(evidence[end])} of ${exact(threshold[end])} needed after ${plural(samples[end], "sample")}`;
+  const now = `Evidence ${exact(evidence[end])} of ${exact(threshold[end])} needed after ${plural(samples[end], unit.slice(0, -1))}`;
   if (decision) return `${now}: the evidence is enough.`;
   return `${now}: ${percent(Math.max(0, evidence[end] / threshold[end]))} of the way. It was at most ${exact(Math.max(...evidence))} so far.`;
 }

@@ -166,7 +166,7 @@ export class Arms {
         "div",
         { class: "actions" },
         add,
-        el("label", { class: "check" }, this.costly, " Samples have costs"),
+        (this.priced = el("label", { class: "check" }, this.costly, " Samples have costs")),
       ),
     );
     this.add();
@@ -240,6 +240,13 @@ export class Arms {
 
   read() {
     return this.used.map((row) => row.label.value.trim());
+  }
+
+  /** Whether nobody asks for costs. */
+  costless(on) {
+    this.priced.hidden = on;
+    if (on) this.costly.checked = false;
+    this.draw();
   }
 
   costs() {

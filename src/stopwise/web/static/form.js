@@ -39,7 +39,7 @@ export function form(main, { fail, go }) {
 class Form {
   constructor(schema, go) {
     this.go = go;
-    const { question, family, stopping, strategy, budget } = schema.properties;
+    const { question, family, stopping, strategy, budget, paired, items } = schema.properties;
     const resolved = question.oneOf ? question : schema.$defs[question.$ref.split("/").pop()];
     const redraw = () => this.preview();
     this.name = new Field("name", "Name", {
@@ -57,6 +57,24 @@ class Form {
       read: number,
       hint: "0.05: of 100 campaigns like this, at most 5 on average may end with a wrong answer.",
     });
+    this.paired = el("input", { type: "checkbox", id: "paired", onchange: () => (this.pair(), redraw()) });
+    this.items = new Field("items", "Items in the pool", {
+      input: textInput({ inputmode: "numeric" }),
+      read: number,
+      optional: true,
+      hint: items.description,
+    });
+    this.pairing = el(
+      "div",
+      { class: "choice" },
+      el(
+        "div",
+        {},
+        el("label", { class: "check" }, this.paired, " Every option gets the same items (paired)"),
+        el("p", { class: "hint" }, paired.description),
+      ),
+      el("div", { class: "options" }, this.items.node),
+    );
     this.stopping = new Choice("stopping", "Stopping rule", stopping, {
       usual: "usual for the data",
       hint: stopping.description,
@@ -93,7 +111,7 @@ class Form {
         "div",
         { class: "stack" },
         el("div", { class: "card" }, this.name.node, this.question.node),
-        el("div", { class: "card" }, this.arms.node),
+        el("div", { class: "card" }, this.arms.node, this.pairing),
         el("div", { class: "card" }, this.family.node, this.delta.node, this.more),
         this.alert,
         el("div", { class: "actions" }, this.button, cancel),
@@ -115,7 +133,16 @@ class Form {
         ),
       ),
     );
+    this.pair();
     this.preview();
+  }
+
+  /** On the same items there is a pool, and no strategy, stopping rule or cost to choose. */
+  pair() {
+    const on = this.paired.checked;
+    this.items.node.parentNode.hidden = !on;
+    this.stopping.node.hidden = this.strategy.node.hidden = this.cost.node.hidden = on;
+    this.arms.costless(on);
   }
 
   get fields() {
@@ -127,6 +154,7 @@ class Form {
       ...this.stopping.all,
       ...this.strategy.all,
       this.budget,
+      this.items,
     ];
   }
 
@@ -134,12 +162,16 @@ class Form {
     const keys = ["question", "arms", "family", "delta", "stopping", "strategy", "budget"];
     const found = Object.fromEntries(keys.map((key) => [key, this[key].read()]));
     found.costs = this.arms.costs();
+    if (this.paired.checked) {
+      Object.assign(found, { paired: true, items: this.items.read() });
+      for (const key of ["stopping", "strategy", "costs"]) delete found[key];
+    }
     return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
   }
 
   preview() {
     say(this.spec, JSON.stringify(this.read(), null, 2));
-    this.cost.changed();
+    if (!this.paired.checked) this.cost.changed();
   }
 
   async submit(event) {

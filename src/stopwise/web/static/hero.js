@@ -34,7 +34,7 @@ export class Hero {
     this.meter.update(status.evidence, status.threshold);
     const found = [
       evidence(status),
-      ["Samples", count(status.samples), budget(status)],
+      size(status),
       decision ? risk(status) : needed(status),
       ["In flight", count(status.in_flight), inFlight(status)],
       costs(status),
@@ -64,6 +64,13 @@ function evidence({ evidence: found, threshold }) {
   return ["Evidence", `${tenths(found)} of ${tenths(threshold)}`, share];
 }
 
+function size(status) {
+  const { pairs, samples } = status;
+  if (!pairs) return ["Samples", count(samples), budget(status)];
+  const pool = pairs.pool === null ? "" : `of a pool of ${count(pairs.pool)}, `;
+  return ["Items", count(pairs.items), `${pool}${plural(samples, "result")}`];
+}
+
 const budget = (status) => (status.budget === null ? "no budget" : `of at most ${count(status.budget)}`);
 
 function risk(status) {
@@ -74,12 +81,14 @@ function risk(status) {
   ];
 }
 
-function needed({ remaining, budget: most, samples }) {
+function needed({ remaining, budget: most, samples, pairs }) {
   if (remaining === null) return ["Still needed", NONE, "not known yet"];
   const { low, high } = remaining;
-  const left = most === null ? Infinity : most - samples;
+  const each = pairs ? pairs.places.filter(({ state }) => state === "in").length : 1; // results an item
+  const left = most === null ? Infinity : (most - samples) / each;
   const doubt = low > left ? "more than the budget, likely" : "perhaps more than the budget";
-  return ["Still needed", `${count(low)}–${count(high)}`, high > left ? doubt : "in 8 of 10 campaigns"];
+  const unit = pairs ? "items, in 8 of 10 campaigns" : "in 8 of 10 campaigns";
+  return ["Still needed", `${count(low)}–${count(high)}`, high > left ? doubt : unit];
 }
 
 function inFlight(status) {
@@ -96,7 +105,11 @@ function remark(status) {
   const { decision, delta, proven } = status;
   const doubt = proven ? "" : " This stopping rule is not proven.";
   if (decision) {
-    const enough = `The evidence was enough after ${plural(decision.samples, "sample")}.`;
+    const size = status.pairs ? plural(status.pairs.items, "item") : plural(decision.samples, "sample");
+    const known = status.pairs?.items === status.pairs?.pool && status.evidence < status.threshold;
+    const enough = status.pairs && known
+      ? `All ${size} of the pool are known.`
+      : `The evidence was enough after ${size}.`;
     return proven
       ? `${enough} Campaigns like this end with a wrong answer with probability ${brief(delta)} at most.`
       : enough + doubt;
@@ -105,6 +118,8 @@ function remark(status) {
     const why = status.reason ? `: ${status.reason}` : "";
     return status.state === "paused" ? `Paused${why}.${doubt}` : `Closed without an answer${why}.`;
   }
+  if (status.waiting && status.oldest === null)
+    return `${plural(status.waiting, "result")} ${status.waiting === 1 ? "waits" : "wait"} for other options on the same item.${doubt}`;
   if (status.waiting)
     return `${plural(status.waiting, "sample")} ${status.waiting === 1 ? "waits" : "wait"} for one that was asked earlier, ${span(status.oldest ?? 0)} ago.${doubt}`;
   if (status.state === "budget spent")

@@ -49,8 +49,8 @@ export class EvidencePanel {
     const keys = [key("evidence", this.words), key("threshold", this.level)];
     this.legend = el("p", { class: "hint legend curves" }, keys);
     const header = ["samples", "evidence", "needed"];
-    const numbers = new Table("Evidence by samples", header, [0, 1, 2]);
-    this.data = folded("The numbers", numbers, () => {
+    this.numbers = new Table("Evidence by samples", header, [0, 1, 2]);
+    this.data = folded("The numbers", this.numbers, () => {
       const { samples, evidence, threshold } = this.series;
       return samples.map((each, k) => [count(each), exact(evidence[k]), exact(threshold[k])]).reverse();
     });
@@ -64,15 +64,16 @@ export class EvidencePanel {
     );
   }
 
-  update({ series, status }) {
+  update({ series, status, unit }) {
     this.series = series;
+    this.numbers.head([unit, "evidence", "needed"]);
     const known = series.samples.length > 0;
     this.chart.node.hidden = this.legend.hidden = !known;
     say(this.words, `evidence ${exact(series.evidence.at(-1))}`);
     say(this.level, `needed ${exact(series.threshold.at(-1))}`);
     this.empty.hidden = known;
     this.data.node.hidden = !known;
-    this.chart.update(series, status.decision);
+    this.chart.update(series, status.decision, unit);
     this.data.draw();
   }
 }
@@ -275,6 +276,7 @@ export class LedgerPanel {
 }
 
 function valueOf(event) {
+  if (event.kind === "asked" && event.note) return event.note; // the item
   if (event.kind === "asked") return event.value === null ? NONE : `≤ ${span(event.value)}`;
   if (event.kind === "released") return event.note ? clamp(event.note) : NONE;
   return event.kind === "decided" ? clamp(`evidence ${exact(event.value)}`) : brief(event.value);

@@ -40,7 +40,7 @@ export class RecordPanel {
 
   update({ status, hash, spec, guarantee }) {
     const { decision } = status;
-    const rule = kindOf(spec.stopping ?? spec.threshold); // what 0.2.0 called it
+    const rule = spec.paired ? "pairs" : kindOf(spec.stopping ?? spec.threshold); // what 0.2.0 called it
     const facts = decision
       ? [
           ["Evidence", exact(decision.evidence)],
