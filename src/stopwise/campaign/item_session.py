@@ -60,6 +60,7 @@ class ItemSession:
         )  # of each arm: asks, and how many lost
         self._curve: list[tuple[float, float]] = []
         self._step = 1
+        self._remaining: tuple[int, Remaining | None] = (-1, None)  # with so many items
         if what.arms >= WIDE:
             self.items.compile()
 
@@ -221,8 +222,10 @@ class ItemSession:
 
     @property
     def remaining(self) -> Remaining | None:
-        """Items still needed; None while that would be a guess."""
-        return None if self.decision else items_needed(self.items)
+        """Items still needed, worked out once for each number of them; None while it is a guess."""
+        if self._remaining[0] != self.items.counted:
+            self._remaining = self.items.counted, items_needed(self.items)
+        return None if self.decision else self._remaining[1]
 
     @property
     def curve(self) -> tuple[Ints, Floats, Floats]:

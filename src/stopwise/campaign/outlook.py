@@ -21,7 +21,7 @@ from stopwise.paired.settle import is_open
 from stopwise.paired.standing import standing
 
 LEAST = 20  # items before which any range is a guess
-STEP, STEPS = 1.15, 50  # looks into the future: up to 1,000 times the items so far
+STEP, STEPS = 1.04, 180  # looks into the future: up to 1,000 times the items so far
 MOST = 12  # pairs that are followed: those with the least evidence
 
 

@@ -4,81 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import sys
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from stopwise.core import checks
-from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.core.errors import BadArgument
 from stopwise.core.spelling import family as spelled_family
 from stopwise.core.values import Family
 from stopwise.evals.report import EvalReport
+from stopwise.evals.work import Call, EvalFailed as EvalFailed, StoredWork, Work, open_campaign
+from stopwise.families.verbs import interval
 from stopwise.paired.session import PairedSession
 
 Score = Callable[[Any, Any], float] | Callable[[Any, Any], Awaitable[float]]
-Call = tuple[int, int]  # item, arm
 DELTA = 0.05
-
-
-class EvalFailed(StopwiseError):
-    """A score could not be had; ``report`` says what was known by then."""
-
-    def __init__(self, label: str, place: int, error: BaseException, report: EvalReport) -> None:
-        self.report = report
-        super().__init__(f"{label} on items[{place}]: {type(error).__name__}: {error}")
-
-
-class _Work:
-    """Which calls to make next, and what they brought. Items are in a random order of their own."""
-
-    def __init__(
-        self, options: Any, items: Sequence[Any], session: PairedSession, workers: int, seed: int
-    ) -> None:
-        named = options if isinstance(options, Mapping) else {str(each): each for each in options}
-        self.labels, self.options = list(named), list(named.values())
-        self.items, self.session, self.workers = items, session, workers
-        self.order = np.random.default_rng(seed).permutation(len(items))
-        self.calls = [0] * len(self.labels)
-        self._waiting: deque[Call] = deque()
-
-    def next(self) -> Call | None:
-        """A call for an arm that is in; None if there is nothing to do, now or at all."""
-        while not self.session.decided:
-            if not self._waiting:
-                ahead = self.session.in_flight >= self.workers  # a slow call holds the others up
-                if ahead or self.session.asked >= len(self.items):
-                    return None
-                item, arms = self.session.ask()
-                self._waiting.extend((item, arm) for arm in arms)
-            item, arm = self._waiting.popleft()
-            if self.session.is_in(arm):
-                self.calls[arm] += 1
-                return item, arm
-        return None
-
-    def arguments(self, call: Call) -> tuple[Any, Any]:
-        return self.options[call[1]], self.items[self.order[call[0]]]
-
-    def told(self, call: Call, value: Any) -> None:
-        item, arm = call
-        try:
-            number = float(value)
-            self.session.tell(item, arm, number)
-        except (TypeError, ValueError) as error:
-            raise self.failed(call, error) from error
-
-    def failed(self, call: Call, error: BaseException) -> EvalFailed:
-        place = int(self.order[call[0]])
-        return EvalFailed(self.labels[call[1]], place, error, self.report("failed"))
-
-    def report(self, ended: str = "") -> EvalReport:
-        usual = "decided" if self.session.decided else "items"
-        return EvalReport(self.labels, self.session, ended or usual, self.calls)
+LEASE = 300.0  # seconds that a score may take before it is made again
 
 
 def _begin(
@@ -91,7 +36,10 @@ def _begin(
     pool: bool = True,
     goal: str = "max",
     seed: int = 0,
-) -> _Work:
+    storage: str | PathLike[str] | None = None,
+    name: str | None = None,
+    lease: float = LEASE,
+) -> Work:
     checks.whole("workers", workers, least=1)
     if not isinstance(items, Sequence) and not hasattr(items, "__getitem__"):
         raise BadArgument("items", items, "a list of items", "Use list(items).")
@@ -100,15 +48,31 @@ def _begin(
         raise BadArgument("options", given, "two options or more, and an item at least")
     if not isinstance(options, Mapping) and len({str(each) for each in options}) < len(options):
         raise BadArgument("options", list(map(str, options)), "options that differ, or a dict")
-    session = PairedSession(
-        spelled_family("bounded") if family is None else family,
-        len(options),
-        delta=delta,
-        epsilon=epsilon,
-        pool=len(items) if pool else None,
-        goal=goal,
-    )
-    return _Work(options, items, session, workers, checks.whole("seed", seed, least=0))
+    chosen = spelled_family("bounded") if family is None else family
+    size = len(items) if pool else None
+    asked = {"delta": delta, "epsilon": epsilon, "pool": size, "goal": goal}
+    session = PairedSession(chosen, len(options), **asked)  # type: ignore[arg-type]
+    made = options, items, session, workers, checks.whole("seed", seed, least=0)
+    if storage is None:
+        return Work(*made)
+    spec = {
+        "question": {"kind": "best-arm", "epsilon": epsilon, "goal": goal},
+        "arms": [str(each) for each in options],
+        "family": _spelled(chosen),
+        "delta": delta,
+        "paired": True,
+        **({"items": size} if pool else {}),
+    }
+    return StoredWork(*made, open_campaign(spec, storage, name), checks.positive("lease", lease))
+
+
+def _spelled(family: Family) -> Any:
+    """A family that differences are known for, as a spec has it."""
+    low, high = interval(family)
+    if not math.isfinite(high - low):
+        return {"kind": "gaussian", "variance": "unknown"}
+    coin = family == spelled_family("bernoulli")
+    return "bernoulli" if coin else {"kind": "bounded", "low": low, "high": high}
 
 
 def best_of(
@@ -123,6 +87,9 @@ def best_of(
     goal: str = "max",
     workers: int = 1,
     seed: int = 0,
+    storage: str | PathLike[str] | None = None,
+    name: str | None = None,
+    lease: float = LEASE,
     progress: bool | None = None,
 ) -> EvalReport:
     """Which option scores best on the same items? ``score(option, item)`` gives a number from 0 to 1.
@@ -132,8 +99,13 @@ def best_of(
     by none by epsilon or more. With ``pool`` that is about just these items; without it about the
     population that they are a random sample of. Other numbers than 0 to 1: ``family=sw.Bounded(0, 10)``,
     or ``sw.Gaussian(variance=None)`` (no pool). Ctrl-C returns what is known.
+
+    With a ``storage`` (a file such as "evals.db") and a ``name`` a paired campaign keeps every score:
+    the same call goes on where an earlier one was interrupted, several processes may make it at once,
+    and ``stopwise serve`` shows it. A score that takes longer than ``lease`` seconds is made again.
     """
-    work = _begin(options, items, workers, family, delta, epsilon, pool, goal, seed)
+    asked = family, delta, epsilon, pool, goal, seed, storage, name, lease
+    work = _begin(options, items, workers, *asked)
     with _bar(work, progress) as step:
         try:
             if inspect.iscoroutinefunction(score):
@@ -158,41 +130,47 @@ async def best_of_async(
         return await _async(work, score, workers, step)
 
 
-def _threads(work: _Work, score: Any, workers: int, step: Callable[[], None]) -> EvalReport:
+def _threads(work: Work, score: Any, workers: int, step: Callable[[], None]) -> EvalReport:
     """Calls that run when it is decided, or at Ctrl-C, are not waited for."""
     crew, running = ThreadPoolExecutor(workers), dict[Future[Any], Call]()
     try:
         while True:
             while len(running) < workers and (call := work.next()) is not None:
                 running[crew.submit(score, *work.arguments(call))] = call
-            if not running or work.session.decided:
+            if work.decided or not (running or work.wait()):
                 return work.report()
+            if not running:
+                continue
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for each in done:
                 _take(work, running.pop(each), each)
             step()
     finally:
+        work.give_up(list(running.values()))
         crew.shutdown(wait=False, cancel_futures=True)
 
 
-async def _async(work: _Work, score: Any, workers: int, step: Callable[[], None]) -> EvalReport:
+async def _async(work: Work, score: Any, workers: int, step: Callable[[], None]) -> EvalReport:
     running: dict[asyncio.Future[Any], Call] = {}
     try:
         while True:
             while len(running) < workers and (call := work.next()) is not None:
                 running[asyncio.ensure_future(score(*work.arguments(call)))] = call
-            if not running or work.session.decided:
+            if work.decided or not (running or work.wait()):
                 return work.report()
+            if not running:
+                continue
             done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for each in done:
                 _take(work, running.pop(each), each)
             step()
     finally:
+        work.give_up(list(running.values()))
         for each in running:
             each.cancel()
 
 
-def _take(work: _Work, call: Call, done: Any) -> None:
+def _take(work: Work, call: Call, done: Any) -> None:
     try:
         value = done.result()
     except Exception as error:
@@ -201,7 +179,7 @@ def _take(work: _Work, call: Call, done: Any) -> None:
 
 
 @contextmanager
-def _bar(work: _Work, progress: bool | None) -> Iterator[Callable[[], None]]:
+def _bar(work: Work, progress: bool | None) -> Iterator[Callable[[], None]]:
     """A bar on standard error: items, and who leads with how much of the evidence."""
     if progress is False or (progress is None and not sys.stderr.isatty()):
         yield lambda: None
@@ -219,9 +197,7 @@ def _bar(work: _Work, progress: bool | None) -> Iterator[Callable[[], None]]:
         task = bar.add_task("items", total=len(work.items), led="")
 
         def step() -> None:
-            now = work.session.verdict()
-            share = max(0.0, min(1.0, now.evidence / now.level))
-            led = f"{work.labels[now.leader]} leads, {share:.0%} of the evidence"
-            bar.update(task, completed=now.items, led=led)
+            items, led = work.progress()
+            bar.update(task, completed=items, led=led)
 
         yield step
