@@ -215,9 +215,12 @@ class Crew:
             event = taken[receipt.token]
             assert (event.number, event.arm, event.value) == receipt[:1] + receipt[2:4]
         asked = {event.token for event in record if event.kind == "asked"}
-        status, told = campaign.status(), asked & set(taken)
-        assert status.samples + status.waiting == len(taken)
-        assert status.in_flight == len(asked) - len(told), "a lease ends by a tell or by time only"
+        gone = {event.token: event.note for event in record if event.kind == "released"}
+        assert set(gone.values()) <= {"lease expired"}, "a lease ends by a tell or by time only"
+        status, counts = campaign.status(), [event for event in taken.values() if not event.late]
+        assert status.samples + status.waiting == len(counts)
+        assert {event.token for event in taken.values() if event.late} <= set(gone)
+        assert status.in_flight == len(asked - set(taken) - set(gone))
         found = campaign.verify()
         assert found.agrees, found
         return len(receipts)

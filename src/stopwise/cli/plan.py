@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stopwise.studies.amounts import Guess
     from stopwise.studies.forecast import Forecast
 
+PAIRED_RUNS = 1000
 KINDS = (".png", ".pdf", ".svg")
 EPILOG = (
     "Example: two web pages that convert at 5 and 6 %, and a third of which little is known. "
@@ -89,6 +90,13 @@ def plan(
         int | None,
         typer.Option(help="Also say which difference can be told with so many samples."),
     ] = None,
+    paired: Annotated[
+        bool,
+        typer.Option(
+            "--paired",
+            help="The rows of the pilot data are items that all arms had (docs/paired.md).",
+        ),
+    ] = False,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the forecast into this file (png, pdf, svg).")
     ] = None,
@@ -96,9 +104,14 @@ def plan(
 ) -> None:
     """Say before an experiment how many samples it will take, from a guess of the means."""
     from stopwise.core import spelling
+    from stopwise.core.checks import number
     from stopwise.studies.planning import plan as forecast
 
     guesses = _guesses(means, pilot)
+    if paired:
+        chosen = spelling.family(family), number("delta", delta)
+        _plan_pairs(problem, guesses, *chosen, repetitions or PAIRED_RUNS, seed, as_json)
+        return
     if picture is not None:
         check_picture(picture)
     found = forecast(
@@ -124,6 +137,41 @@ def plan(
         _print(found, str(told or ""))
     if picture is not None:
         save_picture(found, picture)
+
+
+def _plan_pairs(
+    problem: str,
+    columns: Any,
+    family: Any,
+    delta: float,
+    repetitions: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """How many items a paired campaign needs, if these are typical ones."""
+    import numpy as np
+
+    from stopwise.core import spelling
+    from stopwise.studies.paired import simulate_paired
+
+    if not isinstance(columns, dict):
+        hint = "Means do not say how often two options differ on an item."
+        raise BadArgument("paired", "--means", "--pilot FILE with a row for each item", hint)
+    sizes = {label: len(column) for label, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise BadArgument("pilot", sizes, "as many values of each arm: a row is an item")
+    table = np.column_stack(list(columns.values()))
+    asked = spelling.problem(problem, len(columns))
+    runs = {"delta": delta, "repetitions": repetitions, "seed": seed}
+    found = simulate_paired(table, family=family, problem=asked, **runs)  # type: ignore[arg-type]
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), indent=2))
+        return
+    typer.echo(repr(found))
+    typer.echo(
+        f"If the {len(table):,} items of the pilot data are typical. Few of them say little: the "
+        "differences that they show by chance are taken for true."
+    )
 
 
 def read_guesses(text: str) -> list[Guess]:

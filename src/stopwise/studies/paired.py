@@ -24,6 +24,7 @@ from stopwise.studies.results import binomial_interval
 from stopwise.studies.simulation import DELTA, new_seed, reporter
 
 MAX_ITEMS = 1_000_000
+CHANCES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +61,25 @@ class PairedResults:
         """Runs with a wrong answer."""
         return int(np.sum(~self.correct & ~self.undecided))
 
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values."""
+        low, high = binomial_interval(self.errors, len(self))
+        return {
+            "runs": len(self),
+            "undecided": int(self.undecided.sum()),
+            "items": float(self.items.mean()),
+            "quantiles": {str(each): float(np.quantile(self.items, each)) for each in CHANCES},
+            "results": self.used.mean(0).tolist(),
+            "errors": self.errors,
+            "error_rate": [low, high],
+            "delta": self.delta,
+            "seed": self.seed,
+        }
+
     def __repr__(self) -> str:
         low, high = binomial_interval(self.errors, len(self))
         rate = f"{self.errors / len(self):.4f} ({low:.4f} to {high:.4f})"
-        spread = np.quantile(self.items, (0.05, 0.5, 0.95))
+        spread = np.quantile(self.items, CHANCES)
         header = [
             "runs",
             "undecided",
