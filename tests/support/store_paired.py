@@ -42,6 +42,8 @@ def check_tickets(place: Place) -> None:
     other = place.open(campaign.name)
     tickets = campaign.ask(2) + other.ask(2) + campaign.ask(5)
     assert [ticket.item for ticket in tickets] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert tickets[0].to_dict()["item"] == 0
+    assert "item" not in place.create(COINS).ask()[0].to_dict(), "clients of 0.2.0 do not know it"
     for first in (0, 3, 6):
         assert sorted(each.arm for each in tickets[first : first + 3]) == [0, 1, 2]
     assert len({ticket.token for ticket in tickets}) == 9

@@ -46,6 +46,11 @@ class Ticket(NamedTuple):
     label: str
     item: int | None = None  # of a paired campaign: which item to try it on
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; where there is no item nothing is said of it, as clients of 0.2.0 expect."""
+        found = self._asdict()
+        return found if self.item is not None else {k: v for k, v in found.items() if k != "item"}
+
 
 class Receipt(NamedTuple):
     """A told value is on record, and safe."""

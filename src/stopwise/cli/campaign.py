@@ -138,7 +138,7 @@ def ask(
         raise typer.Exit(DECIDED) from None
     columns = 3 if tickets[0].item is None else 4
     text = "\n".join("\t".join(map(str, each[:columns])) for each in tickets)
-    say(text, {"tickets": [each._asdict() for each in tickets], "decision": None}, as_json)
+    say(text, {"tickets": [each.to_dict() for each in tickets], "decision": None}, as_json)
 
 
 @command()

@@ -145,7 +145,7 @@ async def preview(request: Request, form: forms.PreviewWish) -> forms.PreviewOut
 async def ask(request: Request, name: str, form: forms.Ask) -> Response:
     """Tickets for the next samples."""
     tickets = await change(request, name, lambda each: each.ask(form.n, form.lease))
-    return _json([ticket._asdict() for ticket in tickets])
+    return _json([ticket.to_dict() for ticket in tickets])
 
 
 @router.post("/campaigns/{name}/tell", response_model=forms.ReceiptOut)
