@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,14 @@ def campaign_name(given: Any) -> str:
     if not good or name != name.strip():
         raise BadArgument("name", given, f"a printable text of 1 to {LONGEST_NAME} characters")
     return str(given)
+
+
+def new_token(number: int) -> str:
+    """For the ask of this number; nobody can guess it.
+
+    Asks that follow each other have tokens that do: their rows share the pages of an index.
+    """
+    return f"{number:08x}{secrets.token_hex(12)}"
 
 
 def is_token(given: Any) -> bool:

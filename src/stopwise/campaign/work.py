@@ -18,7 +18,7 @@ from stopwise.campaign.errors import (
     UnknownToken,
 )
 from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket
-from stopwise.campaign.names import is_token, token_text
+from stopwise.campaign.names import is_token, new_token, token_text
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica
 from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
@@ -97,7 +97,7 @@ class Work:
         count, now = self._affordable(session, count), self._clock()
         tickets = []
         for arm in session.asks(count, transaction.last):
-            token = secrets.token_hex(16)
+            token = new_token(transaction.last + 1)
             transaction.add("asked", token, arm, until, now)
             transaction.open_lease(token, arm, now + until)
             tickets.append(Ticket(token, arm, self.labels[arm]))
