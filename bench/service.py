@@ -103,22 +103,24 @@ def load(
             ready.register(worker.socket, selectors.EVENT_READ, worker)
             worker.go_on()
         start = time.perf_counter()
-        while time.perf_counter() < start + seconds:
+        while ready.get_map():
             for key, _ in ready.select(1.0):
                 worker = key.data
                 body = worker.answer()
                 if body is None:
                     continue
+                over = time.perf_counter() > start + seconds
                 if worker.asking:
                     worker.tickets = [each["token"] for each in json.loads(body)]
                     asks.append(1e3 * (time.perf_counter() - worker.sent))
-                else:
+                elif not over:
                     tells += batch if together else 1
-                worker.go_on()
-        took = time.perf_counter() - start
-    for worker in workers:
-        worker.socket.close()
-    return tells / took, asks
+                if over and not worker.tickets:  # others would wait for what it leaves untold
+                    ready.unregister(worker.socket)
+                    worker.socket.close()
+                else:
+                    worker.go_on()
+    return tells / seconds, asks
 
 
 def look_on(port: int, pages: int, begun: Any, over: Any) -> None:
