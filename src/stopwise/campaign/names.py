@@ -14,6 +14,7 @@ from stopwise.campaign.storage.store import DEFAULT
 from stopwise.core.errors import BadArgument
 
 LONGEST_NAME = 200
+SECRET = 24  # digits of an ask's token, in hexadecimal, that are random
 PLACES = ("/", "\\", "..")
 FILES = (".db", ".sqlite", ".sqlite3")  # texts that end so are files, not addresses
 
@@ -52,12 +53,16 @@ def campaign_name(given: Any) -> str:
     return str(given)
 
 
-def new_token(number: int) -> str:
-    """For the ask of this number; nobody can guess it.
+def new_tokens(first: int, count: int) -> list[str]:
+    """For so many asks from this number on; nobody can guess them.
 
     Asks that follow each other have tokens that do: their rows share the pages of an index.
     """
-    return f"{number:08x}{secrets.token_hex(12)}"
+    secret = secrets.token_hex(SECRET // 2 * count)
+    return [
+        f"{first + place:08x}{secret[SECRET * place : SECRET * (place + 1)]}"
+        for place in range(count)
+    ]
 
 
 def is_token(given: Any) -> bool:

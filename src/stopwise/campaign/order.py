@@ -63,9 +63,10 @@ class Queue:
         return self._held
 
     def _table(self) -> np.ndarray[Any, np.dtype[Any]]:
-        if self._loaded is not None:
-            return self._loaded
-        return np.frombuffer(b"".join(self._packed.values()), TABLE)
+        return np.frombuffer(self._content(), TABLE) if self._loaded is None else self._loaded
+
+    def _content(self) -> bytes:
+        return b"".join(self._packed.values()) if self._loaded is None else self._loaded.tobytes()
 
     def __len__(self) -> int:
         return len(self._held) if self._loaded is None else self._loaded.size
@@ -137,7 +138,7 @@ class Queue:
 
     def dump(self) -> bytes:
         """All places."""
-        return len(self).to_bytes(8, "little") + self._table().tobytes()
+        return len(self).to_bytes(8, "little") + self._content()
 
     @staticmethod
     def fits(content: bytes) -> bool:

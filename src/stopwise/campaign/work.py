@@ -18,7 +18,7 @@ from stopwise.campaign.errors import (
     UnknownToken,
 )
 from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket
-from stopwise.campaign.names import is_token, new_token, token_text
+from stopwise.campaign.names import is_token, new_tokens, token_text
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica
 from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
@@ -95,12 +95,12 @@ class Work:
     ) -> list[Ticket]:
         self._refuse_if_crowded(session, count)
         count, now = self._affordable(session, count), self._clock()
+        tokens, labels = new_tokens(transaction.last + 1, count), self.labels
         tickets = []
-        for arm in session.asks(count, transaction.last):
-            token = new_token(transaction.last + 1)
+        for token, arm in zip(tokens, session.asks(count, transaction.last), strict=True):
             transaction.add("asked", token, arm, until, now)
             transaction.open_lease(token, arm, now + until)
-            tickets.append(Ticket(token, arm, self.labels[arm]))
+            tickets.append(Ticket(token, arm, labels[arm]))
         return tickets
 
     def _lease(self, transaction: Transaction, given: float | None) -> float:

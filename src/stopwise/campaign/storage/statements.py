@@ -98,11 +98,12 @@ NAMES = Statement(
 )
 STATE_OF = Statement(sa.select(campaigns.c.state).where(campaigns.c.id == sa.bindparam("wanted")))
 SAME_LEASE = sa.and_(leases.c.campaign == events.c.campaign, leases.c.token == events.c.token)
-MOST_TOKENS = (1, 8, 64, 512)  # of one query: each number is a statement
+MOST_TOKENS = (1, 8, 16, 32, 64, 512)  # of one query: each number is a statement
+TOKENS = [f"token_{place}" for place in range(MOST_TOKENS[-1])]
 
 
 def _by_tokens(count: int) -> Statement:
-    tokens: list[Any] = [sa.bindparam(f"token_{place}") for place in range(count)]
+    tokens: list[Any] = [sa.bindparam(name) for name in TOKENS[:count]]
     return Statement(
         sa.select(*FIELDS, leases.c.deadline)
         .select_from(events.outerjoin(leases, SAME_LEASE))

@@ -34,6 +34,7 @@ from stopwise.campaign.storage.statements import (
     SAVE_ROW,
     SINCE,
     STATE_OF,
+    TOKENS,
     Connection,
 )
 from stopwise.core.arrays import Ints
@@ -111,9 +112,9 @@ class Transaction:
 
     def _read_some(self, tokens: list[str]) -> None:
         count = next(most for most in MOST_TOKENS if most >= len(tokens))
-        under = {f"token_{place}": token for place, token in enumerate(tokens)}
-        filled = {f"token_{place}": tokens[0] for place in range(len(tokens), count)}
-        rows = self._connection.rows(BY_TOKENS[count], wanted=self.head.id, **under, **filled)
+        filled = tokens + tokens[:1] * (count - len(tokens))
+        under = dict(zip(TOKENS, filled, strict=False))
+        rows = self._connection.rows(BY_TOKENS[count], wanted=self.head.id, **under)
         self._past.update({token: Past({}, False) for token in tokens})
         for row in rows:
             event = _event(row)
@@ -137,8 +138,9 @@ class Transaction:
         event = Event(self.last, kind, token, arm, value, time, late, note, actor)
         self._added.append(event)
         if kind == "asked":  # a new token: nothing to read
-            self._past[token] = Past({}, False)
-        self.about(token).events[kind] = event
+            self._past[token] = Past({kind: event}, False)
+        else:
+            self.about(token).events[kind] = event
         return event
 
     def open_lease(self, token: str, arm: int, deadline: float) -> None:
