@@ -4,160 +4,33 @@ The yardstick is a bare loop of SQLite commits, one row each, on the same disk. 
 of one process beside the service; each asks for some tickets and tells them one by one (in one line of
 the report in one request), and a tell counts when its answer is there. Things that are compared take
 turns, and the best turn counts. The report never fails: it says which limits are met.
+
+``--against FOLDER``: beside the service of an older checkout, turn by turn in one run.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import multiprocessing
-import re
-import selectors
-import socket
+import os
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
+from unittest.mock import patch
+
+from clients import PAGES, SECONDS, TICKETS, load, with_open_pages
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 TURNS = 3
-SECONDS = 3.0  # that a turn lasts
 CLIENTS = (1, 8, 32, 128)
-TICKETS = 20  # that a client asks for at once
-PAGES = 20
 LISTED = 100  # campaigns
-AGAIN = re.compile(rb'"again": ([\d.]+)')
-ADDRESSES = itertools.cycle(range(2, 250))
-JSON_HEADERS = "host: 127.0.0.1\r\ncontent-type: application/json\r\n"
-
-
-class Line:
-    """One connection, one request at a time."""
-
-    def __init__(self, port: int) -> None:
-        # each has an address of its own: one address may not send more than 2,000 requests a second
-        source = (f"127.0.0.{next(ADDRESSES)}", 0)
-        self.socket = socket.create_connection(("127.0.0.1", port), source_address=source)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._got = b""
-        self.sent = 0.0
-
-    def post(self, path: str, body: str) -> None:
-        """Send a request."""
-        head = f"POST {path} HTTP/1.1\r\n{JSON_HEADERS}content-length: {len(body)}\r\n\r\n"
-        self._got, self.sent = b"", time.perf_counter()
-        self.socket.sendall((head + body).encode())
-
-    def answer(self) -> bytes | None:
-        """The body, once it is there whole."""
-        self._got += self.socket.recv(1 << 16)
-        head, found, body = self._got.partition(b"\r\n\r\n")
-        if not found:
-            return None
-        assert head.startswith(b"HTTP/1.1 200"), self._got
-        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
-        return body if len(body) >= length else None
-
-
-class Worker(Line):
-    """Asks for tickets and tells them one by one, or all together."""
-
-    def __init__(self, port: int, batch: int, together: bool) -> None:
-        super().__init__(port)
-        self.batch, self.together = batch, together
-        self.tickets: list[str] = []
-        self.asking = False
-
-    def go_on(self) -> None:
-        """The next request."""
-        self.asking = not self.tickets
-        if self.asking:
-            self.post("/api/campaigns/bench/ask", f'{{"n": {self.batch}}}')
-            return
-        value = time.perf_counter_ns() // 1000 % 2
-        taken = self.tickets if self.together else self.tickets[:1]
-        self.tickets = self.tickets[len(taken) :]
-        tells = [f'{{"token": "{token}", "value": {value}}}' for token in taken]
-        if self.together:
-            self.post("/api/campaigns/bench/tells", f'{{"tells": [{", ".join(tells)}]}}')
-        else:
-            self.post("/api/campaigns/bench/tell", tells[0])
-
-
-def load(
-    port: int,
-    clients: int,
-    seconds: float = SECONDS,
-    batch: int = TICKETS,
-    together: bool = False,
-) -> tuple[float, list[float]]:
-    """Tells a second by so many clients, and how long each ask took, in milliseconds."""
-    workers, tells, asks = [Worker(port, batch, together) for _ in range(clients)], 0, []
-    with selectors.DefaultSelector() as ready:
-        for worker in workers:
-            ready.register(worker.socket, selectors.EVENT_READ, worker)
-            worker.go_on()
-        start = time.perf_counter()
-        while time.perf_counter() < start + seconds:
-            for key, _ in ready.select(1.0):
-                worker = key.data
-                body = worker.answer()
-                if body is None:
-                    continue
-                if worker.asking:
-                    worker.tickets = [each["token"] for each in json.loads(body)]
-                    asks.append(1e3 * (time.perf_counter() - worker.sent))
-                else:
-                    tells += batch if together else 1
-                worker.go_on()
-        took = time.perf_counter() - start
-    for worker in workers:
-        worker.socket.close()
-    return tells / took, asks
-
-
-def look_on(port: int, pages: int, begun: Any, over: Any) -> None:
-    """So many open pages: each listens, and loads its data anew on news, as often as it may."""
-    get = "GET /api/campaigns/bench/{} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
-    with selectors.DefaultSelector() as ready:
-        due, again = {}, 1.0
-        for place in range(pages):
-            stream = socket.create_connection(("127.0.0.1", port))
-            stream.sendall(get.format("stream").encode())
-            page = socket.create_connection(("127.0.0.1", port))
-            ready.register(stream, selectors.EVENT_READ, page)
-            ready.register(page, selectors.EVENT_READ, None)
-            due[page] = time.monotonic() + place / pages
-        begun.set()
-        while not over.is_set():
-            for key, _ in ready.select(0.1):
-                assert isinstance(key.fileobj, socket.socket)
-                got = key.fileobj.recv(1 << 17)
-                if key.data is None:
-                    again = float((AGAIN.findall(got) or [again])[0])
-                if key.data is not None and time.monotonic() > due[key.data]:
-                    due[key.data] = time.monotonic() + again
-                    key.data.sendall(get.format("page").encode())
-
-
-def with_open_pages(port: int, work: Callable[[], float]) -> float:
-    """The same with open pages."""
-    fork = multiprocessing.get_context("fork")
-    begun, over = fork.Event(), fork.Event()
-    audience = fork.Process(target=look_on, args=(port, PAGES, begun, over))
-    audience.start()
-    begun.wait(20)
-    time.sleep(1.0)
-    try:
-        return work()
-    finally:
-        over.set()
-        audience.join()
+OLDER = "STOPWISE_OLDER"  # names the folder of an older checkout
 
 
 def tells(folder: Path) -> list[dict[str, Any]]:
@@ -203,6 +76,57 @@ def tells(folder: Path) -> list[dict[str, Any]]:
         {"name": f"{PAGES} open pages: tells of 8 clients are slower by",
          "measured": 100.0 * (1.0 - max(seen) / max(alone)), "limit": 10.0, "unit": " %"},
     ]  # fmt: skip
+
+
+def against(folder: Path) -> list[dict[str, Any]]:
+    """Tells of 32 clients, one in a request: this service beside that of an older checkout."""
+    with ExitStack() as services:
+        both = [
+            services.enter_context(serving_from(tree, folder / f"{place}"))
+            for place, tree in enumerate((Path(os.environ[OLDER]), Path(__file__).parents[1]))
+        ]
+        for service in both:
+            load(service.port, 8, 15.0)  # until rounds are compiled
+        rates: list[list[float]] = [[], []]
+        used = [0.0, 0.0]
+        for _, place in itertools.product(range(4 * TURNS), range(2)):
+            before = cpu_seconds(both[place].process.pid)
+            rates[place].append(load(both[place].port, 32)[0])
+            used[place] += cpu_seconds(both[place].process.pid) - before
+    best, cost = (
+        [max(each) for each in rates],
+        [u / sum(r) for u, r in zip(used, rates, strict=True)],
+    )
+    pairs = [new / old for old, new in zip(*rates, strict=True)]
+    shown = f"{best[1]:.0f} durable tells a second, {best[0]:.0f} with the older service; times"
+    micro = [1e6 * each / SECONDS for each in cost]
+    return [
+        {"name": f"32 clients: {shown}", "measured": best[1] / best[0], "limit": 1.5, "at_least": True},
+        {"name": "32 clients: the median of the turns, times", "measured": median(pairs)},
+        {"name": f"CPU of a tell: {micro[1]:.0f} microseconds, {micro[0]:.0f} with the older one; times",
+         "measured": cost[0] / cost[1]},
+    ]  # fmt: skip
+
+
+@contextmanager
+def serving_from(tree: Path, folder: Path) -> Iterator[Any]:
+    """The service of a checkout, with a campaign."""
+    from campaigns import coins
+    from serving import serving
+
+    folder.mkdir()
+    with patch.dict(os.environ, {"PYTHONPATH": str(tree / "src")}):
+        service = serving(f"sqlite:///{folder}/bench.db", folder, "--log-level", "warning")
+        with service as found:
+            body = json.dumps({"name": "bench", "spec": coins(10)}).encode()
+            fetch(f"{found.url}/api/campaigns", body)
+            yield found
+
+
+def cpu_seconds(process: int) -> float:
+    """What a process has used, in user and system mode."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def reads(folder: Path) -> list[dict[str, Any]]:
@@ -295,4 +219,10 @@ def page(folder: Path) -> list[dict[str, Any]]:
 if __name__ == "__main__":
     from campaigns import main
 
-    main(__file__, {"tells": tells, "reads": reads, "page": page})
+    if sys.argv[1:2] == ["--against"]:
+        os.environ[OLDER] = str(Path(sys.argv[2]).resolve())
+        sys.argv[1:] = ["against"]
+    beside = OLDER in os.environ
+    main(
+        __file__, {"against": against} if beside else {"tells": tells, "reads": reads, "page": page}
+    )

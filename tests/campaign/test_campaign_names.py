@@ -147,3 +147,12 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
     lines = campaign.export(tmp_path / "record.jsonl").read_text().splitlines()
     plain = [json.loads(line)["label"] for line in lines[: len(labels)]]
     assert plain == labels, "other formats are as told"
+
+
+def test_tokens_come_in_the_order_of_their_asks_and_cannot_be_guessed() -> None:
+    spec = {"question": "best-arm", "arms": ["a", "b"], "family": "bernoulli", "delta": 0.1}
+    campaign = sw.Campaign.create(spec, "memory:", "tokens")
+    tokens = [ticket.token for n in (1, 20, 3) for ticket in campaign.ask(n)]
+    assert tokens == sorted(tokens)
+    assert {len(token) for token in tokens} == {32}
+    assert len({token[8:] for token in tokens}) == len(tokens), "96 random bits each"

@@ -217,8 +217,8 @@ def _drive(
         waiting -= 1
         queue[place] = queue[waiting]
         sample = draw(setting.family, truth[arm], rng)
-        margin = live.tell(setting, ledger, arm, sample)
-        if margin >= level:
+        live.tell(setting, ledger, arm, sample)
+        if live.weigh_all(setting, ledger, level) >= level:
             return 1
     for place in range(waiting):  # a crash: what was in flight is lost
         live.give_up(ledger, queue[place])

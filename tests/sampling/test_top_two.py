@@ -253,8 +253,8 @@ def arms_in_flight(strategy: Any) -> list[int]:
                 live.give_up(ledger, arm)
                 continue
             told += 1
-            margin = live.tell(design.setting, ledger, arm, float(rng.random() < truth[arm]))
-            if margin >= design.levels[0]:
+            live.tell(design.setting, ledger, arm, float(rng.random() < truth[arm]))
+            if live.weigh_all(design.setting, ledger, design.levels[0]) >= design.levels[0]:
                 assert ledger.state.answer[0] == 0
                 return batches
     pytest.fail("no decision")

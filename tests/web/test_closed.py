@@ -365,7 +365,7 @@ def test_open_streams_do_not_hold_up_the_end(sign: signal.Signals, tmp_path: Pat
 # ------------------------------------------------------------------------------------------ names
 
 
-OLD = ["a/b", "..", "%2F", "a//b/tell", "x?y#z", "cafe\u0301"]
+OLD = ["a/b", "..", "%2F", "a//b/tell", "a/page", "x?y#z", "cafe\u0301"]
 
 
 def test_names_of_earlier_versions_over_http(tmp_path: Path) -> None:

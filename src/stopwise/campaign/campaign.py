@@ -119,6 +119,11 @@ class Campaign(Lifecycle):
         with self._replica.read() as transaction:
             return transaction.since(checks.whole("after", after, least=0), most)
 
+    def newest(self, after: int, most: int) -> list[Event]:
+        """The last of the events after this number."""
+        with self._replica.read() as transaction:
+            return transaction.newest(after, most)
+
     def look(self) -> AbstractContextManager[tuple[Transaction, Snapshot]]:
         """A snapshot, and the record at the same moment."""
         return self._replica.look()

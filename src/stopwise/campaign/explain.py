@@ -142,9 +142,7 @@ def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], i
     known = dict.fromkeys([*likely, *islice(answers(problem), LISTED + COUNTED + 1)])
     found = {
         in_words(problem, answer, spec.labels): float(
-            evidence_for(
-                rule, problem, session.family, session.ledger.state, encode(problem, answer)
-            )
+            evidence_for(rule, problem, session.family, session.weighed, encode(problem, answer))
         )
         for answer in islice(known, LISTED)
     }

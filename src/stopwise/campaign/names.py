@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from stopwise.campaign.storage.store import DEFAULT
 from stopwise.core.errors import BadArgument
 
 LONGEST_NAME = 200
+SECRET = 24  # digits of an ask's token, in hexadecimal, that are random
 PLACES = ("/", "\\", "..")
 FILES = (".db", ".sqlite", ".sqlite3")  # texts that end so are files, not addresses
 
@@ -49,6 +51,18 @@ def campaign_name(given: Any) -> str:
     if not good or name != name.strip():
         raise BadArgument("name", given, f"a printable text of 1 to {LONGEST_NAME} characters")
     return str(given)
+
+
+def new_tokens(first: int, count: int) -> list[str]:
+    """For so many asks from this number on; nobody can guess them.
+
+    Asks that follow each other have tokens that do: their rows share the pages of an index.
+    """
+    secret = secrets.token_hex(SECRET // 2 * count)
+    return [
+        f"{first + place:08x}{secret[SECRET * place : SECRET * (place + 1)]}"
+        for place in range(count)
+    ]
 
 
 def is_token(given: Any) -> bool:

@@ -17,6 +17,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.engine.live import ASKED, RECORDED, RELEASED, TOLD, Record
 
 PLACE = struct.Struct("<qqqd")  # its number, and what is held there
+TABLE = np.dtype([("number", "<i8"), ("kind", "<i8"), ("arm", "<i8"), ("sample", "<f8")])
 ORDERS = ("asked", "told")  # samples count in the order of their asks, or as they come
 
 
@@ -43,14 +44,32 @@ class Feed(NamedTuple):
 
 
 class Queue:
-    """Places are by the number of the ask, or of the sample that nobody asked for."""
+    """Places are by the number of the ask, or of the sample that nobody asked for.
+
+    One that is loaded stays a table until it changes: whoever only reads it need not unpack it.
+    """
 
     def __init__(self) -> None:
-        self._places: dict[int, Held] = {}
+        self._loaded: np.ndarray[Any, np.dtype[Any]] | None = None
+        self._held: dict[int, Held] = {}
         self._packed: dict[int, bytes] = {}  # the same, as it is dumped with every commit
 
+    @property
+    def _places(self) -> dict[int, Held]:
+        if self._loaded is not None:
+            rows, self._loaded = self._loaded.tolist(), None
+            for number, *held in rows:
+                self._put(number, Held(*held))
+        return self._held
+
+    def _table(self) -> np.ndarray[Any, np.dtype[Any]]:
+        return np.frombuffer(self._content(), TABLE) if self._loaded is None else self._loaded
+
+    def _content(self) -> bytes:
+        return b"".join(self._packed.values()) if self._loaded is None else self._loaded.tobytes()
+
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._held) if self._loaded is None else self._loaded.size
 
     def __contains__(self, number: int) -> bool:
         return number in self._places
@@ -58,19 +77,19 @@ class Queue:
     @property
     def waiting(self) -> int:
         """Samples that are here, and do not count yet."""
-        return sum(held.kind != ASKED for held in self._places.values())
+        return int((self._table()["kind"] != ASKED).sum())
 
     @property
     def first(self) -> int | None:
         """The number of the ask that all others wait for."""
-        return next(iter(self._places), None)
+        if self._loaded is not None:
+            return int(self._loaded["number"][0]) if self._loaded.size else None
+        return next(iter(self._held), None)
 
     def told(self, arms: int) -> Ints:
         """Of each arm, how many samples were asked for, are here, and do not count yet."""
-        found = np.zeros(arms, dtype=np.int64)
-        for held in self._places.values():
-            found[held.arm] += held.kind == TOLD
-        return found
+        table = self._table()
+        return np.bincount(table["arm"][table["kind"] == TOLD], minlength=arms)
 
     def ask(self, number: int, arm: int) -> None:
         """A sample is in flight."""
@@ -81,8 +100,9 @@ class Queue:
         self._packed[number] = PLACE.pack(number, *held)
 
     def _take(self, number: int) -> Held | None:
+        found = self._places.pop(number, None)
         self._packed.pop(number, None)
-        return self._places.pop(number, None)
+        return found
 
     def oldest(self, arm: int) -> int:
         """The number of an arm's first ask that is in flight."""
@@ -118,7 +138,7 @@ class Queue:
 
     def dump(self) -> bytes:
         """All places."""
-        return b"".join([len(self).to_bytes(8, "little"), *self._packed.values()])
+        return len(self).to_bytes(8, "little") + self._content()
 
     @staticmethod
     def fits(content: bytes) -> bool:
@@ -129,9 +149,8 @@ class Queue:
         """Take over what ``dump`` gave; False, and no change, if it does not fit."""
         if not self.fits(content):
             return False
-        self._places, self._packed = {}, {}
-        for number, *held in PLACE.iter_unpack(content[8:]):
-            self._put(number, Held(*held))
+        self._held, self._packed = {}, {}
+        self._loaded = np.frombuffer(content, TABLE, offset=8)
         return True
 
 

@@ -14,7 +14,6 @@ from stopwise.campaign import rounds
 from stopwise.campaign.order import Feed, Queue, check_order
 from stopwise.campaign.view import Crossing, View
 from stopwise.core.arrays import Ints, arrays_in
-from stopwise.core.data import ALLOWANCE
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import (
@@ -26,7 +25,7 @@ from stopwise.engine.live import (
 from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 6".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 7".encode()).digest()[:8]
 
 
 class Session(View):
@@ -188,8 +187,12 @@ class Session(View):
         return used, found
 
     def _crossed(self) -> bool:
-        margin = self.evidence - float(self.ledger.state.scale[ALLOWANCE])
-        return self.started and live.decides(self.ledger, margin, float(self.design.levels[0]))
+        """Evidence that is enough is exact."""
+        marks, (evidence, allowance) = self.ledger.marks, self.ledger.state.scale
+        exact, level = marks[live.EXACT] == marks[live.SEEN], float(self.design.levels[0])
+        return bool(
+            self.started and exact and live.decides(self.ledger, evidence - allowance, level)
+        )
 
     def _decide(self) -> None:
         if self._crossed():

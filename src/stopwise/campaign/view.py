@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stopwise.campaign.order import Queue
 from stopwise.campaign.remaining import Outlook, Remaining, remaining
-from stopwise.core.arrays import Floats, Ints
-from stopwise.core.data import ALLOWANCE, EVIDENCE
+from stopwise.campaign.rounds import Rounds
+from stopwise.core.arrays import Floats, Ints, copied
+from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.engine import live
 from stopwise.engine.design import Design
-from stopwise.engine.live import CHANGES, EVENTS, LEAST, NEVER, POINTS, SEEN, START, Ledger
+from stopwise.engine.live import (
+    CHANGES,
+    EVENTS,
+    EXACT,
+    LEAST,
+    LOOKED,
+    NEVER,
+    POINTS,
+    SEEN,
+    START,
+    Ledger,
+    Record,
+)
 from stopwise.families.verbs import seen
 from stopwise.problems.verbs import Answer, decode
 from stopwise.sampling.verbs import Direct, pursues
+
+LOOK = Record(np.array([LOOKED]), np.array([0]), np.zeros(1), np.array([0]), np.array([0]))
 
 
 class Crossing(NamedTuple):
@@ -42,7 +58,9 @@ class View:
     ledger: Ledger
     queue: Queue
     decision: Crossing | None
+    _rounds: Rounds
     _remaining: tuple[int, Remaining | None] = (-1, None)  # with so many samples
+    _weighed: tuple[int, State] | None = None
 
     @property
     def counts(self) -> Floats:
@@ -95,19 +113,31 @@ class View:
         return bool(self.ledger.marks[START] != NEVER)
 
     @property
+    def weighed(self) -> State:
+        """The state with exact evidence, worked out beside it when somebody looks."""
+        ledger, marks = self.ledger, self.ledger.marks
+        if not self.started or marks[EXACT] == marks[SEEN]:
+            return ledger.state
+        if self._weighed is None or self._weighed[0] != self.samples:
+            own = copied(ledger)
+            self._rounds.take(self.design.setting, math.inf, own, LOOK)
+            self._weighed = self.samples, own.state
+        return self._weighed[1]
+
+    @property
     def evidence(self) -> float:
         """The most evidence for any answer."""
-        return float(self.ledger.state.scale[EVIDENCE])
+        return float(self.weighed.scale[EVIDENCE])
 
     @property
     def threshold(self) -> float:
         """What the evidence must reach."""
-        return float(self.design.levels[0] + self.ledger.state.scale[ALLOWANCE])
+        return float(self.design.levels[0] + self.weighed.scale[ALLOWANCE])
 
     @property
     def leading(self) -> Answer | None:
         """The answer with the most evidence."""
-        return decode(self.design.problem, self.ledger.state.answer) if self.started else None
+        return decode(self.design.problem, self.weighed.answer) if self.started else None
 
     @property
     def pursued(self) -> Answer | None:
@@ -142,7 +172,7 @@ class View:
         history = self.ledger.history
         rows = history.curve[: history.sizes[POINTS]]
         if self.started and (not len(rows) or rows[-1, 0] != self.samples):
-            rows = np.vstack([rows, [self.samples, *self.ledger.state.scale]])
+            rows = np.vstack([rows, [self.samples, *self.weighed.scale]])
         return rows[:, 0].astype(np.int64), rows[:, 1], rows[:, 2] + self.design.levels[0]
 
     @property

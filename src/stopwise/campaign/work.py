@@ -20,7 +20,7 @@ from stopwise.campaign.errors import (
     UnknownToken,
 )
 from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket, item_note
-from stopwise.campaign.names import is_token, token_text
+from stopwise.campaign.names import is_token, new_tokens, token_text
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica
 from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
@@ -100,14 +100,15 @@ class Work:
     ) -> list[Ticket]:
         self._refuse_if_crowded(session, count)
         count, now = self._affordable(session, count), self._clock()
-        tickets = []
-        first = transaction.last + 1
-        for number, arm in enumerate(session.asks(count, transaction.last), first):
-            token, item = secrets.token_hex(16), session.item(number)
+        first, labels, tickets = transaction.last + 1, self.labels, []
+        arms = session.asks(count, transaction.last)
+        tokens = new_tokens(first, len(arms))
+        for number, (token, arm) in enumerate(zip(tokens, arms, strict=True), first):
+            item = session.item(number)
             note = "" if item is None else item_note(item)
             transaction.add("asked", token, arm, until, now, note=note)
             transaction.open_lease(token, arm, now + until)
-            tickets.append(Ticket(token, arm, self.labels[arm], item))
+            tickets.append(Ticket(token, arm, labels[arm], item))
         return tickets
 
     def _lease(self, transaction: Transaction, given: float | None) -> float:

@@ -24,6 +24,13 @@ def arrays_in(value: Any) -> Iterator[Any]:
             yield from arrays_in(part)
 
 
+def copied(value: Any) -> Any:
+    """Nested named tuples with arrays of their own."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return type(value)(*map(copied, value)) if isinstance(value, tuple) else value
+
+
 @jitable(inline=True)
 def assign(out: Any, values: Any) -> None:
     """out[:] = values, for vectors of one size."""

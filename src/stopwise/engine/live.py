@@ -21,10 +21,12 @@ from stopwise.families.verbs import first_samples, seen
 from stopwise.sampling.verbs import aim, catch_up, pick
 from stopwise.stopping.verbs import weigh
 
-ASKED, TOLD, RECORDED, RELEASED = range(4)  # what replay understands
+# what replay understands; a look changes nothing that counts, but after it the evidence is exact
+ASKED, TOLD, RECORDED, RELEASED, LOOKED = range(5)
 # marks: asks and tells that count; with which tell all arms had their first samples; tells at the last
-# aim; all asks; and without how many samples of each arm there is no decision
-SENT, SEEN, START, AIMED, ASKS, LEAST = range(6)
+# aim; all asks; without how many samples of each arm there is no decision; and tells when the evidence
+# was last exact
+SENT, SEEN, START, AIMED, ASKS, LEAST, EXACT = range(7)
 NEVER = 2**62
 # sizes of a history: events so far; points of its curve, and samples between two; changes of pursuit
 EVENTS, POINTS, STEP, CHANGES = range(4)
@@ -62,7 +64,7 @@ class Record(NamedTuple):
 
 def open_ledger(design: Design) -> Ledger:
     """Before the first ask."""
-    state, marks = begin(design.setting, live=True), np.array([0, 0, NEVER, -1, 0, 0])
+    state, marks = begin(design.setting, live=True), np.array([0, 0, NEVER, -1, 0, 0, 0])
     width = 2 + design.code_size
     rows = max(2, min(MOST_CHANGES, ROOM // width))
     history = History(
@@ -119,22 +121,36 @@ def expect(ledger: Ledger, arm: int, unasked: bool) -> None:
 
 
 @jitable
-def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> float:
-    """A sample has arrived; returns the evidence less the data's part of the level."""
-    problem, family, _, rule = setting
+def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> None:
+    """A sample has arrived."""
     state, marks, history = ledger
     marks[SEEN] += 1
     history.sizes[EVENTS] += 1
     if marks[START] == NEVER:
         state.data.counts[arm] += 1.0
-        if smallest(state.data.counts) >= first_samples(family):
+        if smallest(state.data.counts) >= first_samples(setting.family):
             marks[START] = marks[SEEN]
         state.data.counts[arm] -= 1.0
     observe(setting, state, marks[SEEN], marks[START], arm, sample)
+
+
+@jitable
+def weigh_all(setting: Any, ledger: Ledger, least: float) -> float:
+    """The evidence less the data's part of the level; below ``least`` any smaller number will do.
+
+    Exact evidence takes long: it is for decisions, for points of the curve and for those who look.
+    """
+    problem, family, _, rule = setting
+    state, marks, history = ledger
     if marks[START] == NEVER:
         return -math.inf
-    margin = weigh(rule, problem, seen(family, state.record), state, marks[SEEN], -math.inf)
-    _note_evidence(ledger)
+    noted = marks[SEEN] % history.sizes[STEP] == 0
+    bound = -math.inf if noted else least
+    margin = weigh(rule, problem, seen(family, state.record), state, marks[SEEN], bound)
+    if margin >= bound:
+        marks[EXACT] = marks[SEEN]
+    if noted:
+        _note_evidence(ledger)
     return margin
 
 
@@ -142,8 +158,6 @@ def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> float:
 def _note_evidence(ledger: Ledger) -> None:
     """A point of the curve after every so many samples: when it is full, after twice as many."""
     samples, sizes, curve = ledger.marks[SEEN], ledger.history.sizes, ledger.history.curve
-    if samples % sizes[STEP] != 0:
-        return
     if sizes[POINTS] == curve.shape[0]:
         sizes[STEP] *= 2
         sizes[POINTS] = 0
@@ -198,16 +212,16 @@ def replay(
                 _ask_instead(ledger, found[place], arm)
         elif kind == RELEASED:
             give_up(ledger, arm)
-        elif decides(ledger, _take_one(setting, ledger, record, place), level):
+        elif decides(ledger, _take_one(setting, level, ledger, record, place), level):
             return place + 1
     return record.kinds.size
 
 
 @jitable
 def take(setting: Any, level: float, ledger: Ledger, record: Record) -> int:
-    """The same for samples alone (compiled code takes a generator in no time, but not from Python)."""
+    """The same for samples and looks (compiled code takes a generator in no time, not from Python)."""
     for place in range(record.kinds.size):
-        if decides(ledger, _take_one(setting, ledger, record, place), level):
+        if decides(ledger, _take_one(setting, level, ledger, record, place), level):
             return place + 1
     return record.kinds.size
 
@@ -219,10 +233,13 @@ def decides(ledger: Ledger, margin: float, level: float) -> bool:
 
 
 @jitable
-def _take_one(setting: Any, ledger: Ledger, record: Record, place: int) -> float:
-    if record.waited[place] == 0:
-        expect(ledger, record.arms[place], record.kinds[place] == RECORDED)
-    return tell(setting, ledger, record.arms[place], record.samples[place])
+def _take_one(setting: Any, level: float, ledger: Ledger, record: Record, place: int) -> float:
+    arm, kind = record.arms[place], record.kinds[place]
+    if kind != LOOKED:
+        if record.waited[place] == 0:
+            expect(ledger, arm, kind == RECORDED)
+        tell(setting, ledger, arm, record.samples[place])
+    return weigh_all(setting, ledger, -math.inf if kind == LOOKED else level)
 
 
 @jitable

@@ -14,6 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from prometheus_client import generate_latest
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from stopwise import __version__
 from stopwise.campaign.storage.store import Store
@@ -21,20 +22,29 @@ from stopwise.core.errors import StopwiseError
 from stopwise.web import forms, lifecycle, routes
 from stopwise.web.access import Access
 from stopwise.web.connections import Connections
-from stopwise.web.middleware.authentication import Authentication
 from stopwise.web.middleware.body_limit import BodyLimit
-from stopwise.web.middleware.content_type import ContentType
+from stopwise.web.middleware.checks import Checked, Checks
 from stopwise.web.middleware.encoded_slash import EncodedSlash
 from stopwise.web.middleware.metrics import Meters, Metrics
-from stopwise.web.middleware.rate_limit import RateLimit
 from stopwise.web.middleware.security_headers import SecurityHeaders
-from stopwise.web.middleware.trusted_host import TrustedHost
 from stopwise.web.readiness import Readiness
 from stopwise.web.service import Service
 from stopwise.web.shortcut import Shortcut
 from stopwise.web.tokens import Tokens
 
 STATIC = Path(__file__).parent / "static"
+
+
+class Application(FastAPI):
+    """FastAPI, but for the requests that have a shorter way."""
+
+    shortcut: Shortcut
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, or the start and end of the service."""
+        scope["app"] = self
+        if not await self.shortcut.answers(scope, receive, send):
+            await super().__call__(scope, receive, send)
 
 
 def create_app(store: Store, hosts: frozenset[str], always_open: bool = False) -> FastAPI:
@@ -48,7 +58,7 @@ def create_app(store: Store, hosts: frozenset[str], always_open: bool = False) -
         yield
         await run_in_threadpool(app.state.service.close)
 
-    app = FastAPI(
+    app = Application(
         title="stopwise",
         version=__version__,
         description="Which experiment next, and when may I stop? Campaigns over HTTP.",
@@ -66,18 +76,16 @@ def create_app(store: Store, hosts: frozenset[str], always_open: bool = False) -
     app.add_exception_handler(HTTPException, _plain_error)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_own_routes(app, store)
-    _add_middleware(app, hosts, Access(Tokens(store), always_open))
+    checks = Checks(hosts, Access(Tokens(store), always_open))
+    app.shortcut = Shortcut(checks)
+    _add_middleware(app, checks)
     return app
 
 
-def _add_middleware(app: FastAPI, hosts: frozenset[str], access: Access) -> None:
+def _add_middleware(app: FastAPI, checks: Checks) -> None:
     """The last one added is the first that a request meets."""
-    app.add_middleware(Shortcut)
     app.add_middleware(BodyLimit)
-    app.add_middleware(Authentication, access=access)
-    app.add_middleware(RateLimit, access=access)
-    app.add_middleware(ContentType)
-    app.add_middleware(TrustedHost, hosts=hosts)
+    app.add_middleware(Checked, checks=checks)
     app.add_middleware(Metrics)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(EncodedSlash)

@@ -70,6 +70,9 @@ class Protocol(HttpToolsProtocol):
     def __init__(self, connections: Connections, config: Config, **given: Any) -> None:
         super().__init__(config, **given)
         self._half_open = connections
+        # in which time the rest of a request must come (None: it is there); whether the clock runs
+        self._rest: float | None = HEADERS
+        self._started = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody is there."""
@@ -82,26 +85,35 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """After an answer: even empty lines must lead to a request."""
-        if self.cycle is not None and self.cycle.response_complete and self not in self._half_open:
-            self._half_open.wait(self, HEADERS)
+        """Most requests come at once: clocks run only for those that do not.
+
+        After an answer even empty lines must lead to a request.
+        """
+        answered = self.cycle is not None and self.cycle.response_complete
+        if self._rest is None and answered:
+            self._rest, self._started = HEADERS, False
         super().data_received(data)
+        if self._rest is None:
+            self._half_open.done(self)
+        elif not self._started:
+            self._started = True
+            self._half_open.wait(self, self._rest)
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
-        if self not in self._half_open:
-            self._half_open.wait(self, HEADERS)
+        if self._rest is None:
+            self._rest, self._started = HEADERS, False
 
     def on_headers_complete(self) -> None:
         """Now the body, if there is one."""
         super().on_headers_complete()
-        self._half_open.wait(self, BODY)
+        self._rest, self._started = BODY, False
 
     def on_message_complete(self) -> None:
         """The request is there."""
         super().on_message_complete()
-        self._half_open.done(self)
+        self._rest = None
 
     def shutdown(self) -> None:
         """The service ends: what has not come wholly is not waited for."""

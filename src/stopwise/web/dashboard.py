@@ -20,7 +20,7 @@ FRESH, OLDEST = (
     0.25,
     2.0,
 )  # seconds for which a page is not made anew: longer if making it takes long
-SHARE = 0.05  # of the time that may be spent on making one
+SHARE = 0.01  # of the time that may be spent on making one, with what it waits for others
 LEDGER = 50  # events that the page lists
 
 

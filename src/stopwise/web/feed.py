@@ -20,7 +20,7 @@ from stopwise.campaign.events import Event
 from stopwise.core.errors import StopwiseError
 from stopwise.web.dashboard import Dashboard
 
-TICK = 0.5  # seconds between looks for new events
+TICK = 0.5  # seconds between looks for new events; twice as many while many come
 RING = 256  # messages that are kept
 MOST = 20  # events in one message
 SILENCE = 15.0  # seconds after which a listener hears that the line is alive
@@ -95,9 +95,8 @@ class Feed:
 
     def _newest(self) -> list[Event]:
         """The last of the new events."""
-        with self.campaign.look() as (transaction, seen):
-            fresh = transaction.newest(self._last, MOST)
-            self._last = seen.last
+        fresh = self.campaign.newest(self._last, MOST)
+        self._last = fresh[-1].number if fresh else self._last
         return fresh
 
     async def _look(self) -> None:
@@ -116,7 +115,7 @@ class Feed:
                 message = _change(fresh, before)
                 self._ring.append((before, self._last, message))
                 self._wake()
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(TICK if len(fresh) < MOST else 2 * TICK)
 
 
 def _change(newest: list[Event], before: int) -> bytes:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
 
 from stopwise.campaign.campaign import Campaign
@@ -172,7 +173,7 @@ def _told(found: Receipt | StopwiseError) -> dict[str, Any]:
 
 def _json(value: Any) -> Response:
     """What has its form already: checking it again would take most of the time."""
-    return Response(json.dumps(value), media_type="application/json")
+    return Response(to_json(value), media_type="application/json")
 
 
 @router.post("/campaigns/{name}/record")

@@ -1,22 +1,27 @@
-"""A short way to the routes that workers and pages use all the time, past most of the framework.
+"""A short way to the routes that workers and pages use all the time, past the framework.
 
-The functions and forms are those of routes.py, where FastAPI knows them too: this only saves what it
-does between a request and a function, which takes as long as everything else together.
+The checks, functions and forms are those that all other requests meet: this only saves what happens
+between them, which takes longer than everything else together.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from stopwise.core.errors import StopwiseError
 from stopwise.web import forms, routes
-from stopwise.web.middleware.body_limit import BODY
+from stopwise.web.middleware.body_limit import read_body
+from stopwise.web.middleware.checks import Checks
+from stopwise.web.middleware.encoded_slash import has_encoded_slash
+from stopwise.web.middleware.http import REFUSED, Refusal
+from stopwise.web.middleware.security_headers import completed
 
 PATH = re.compile(r"/api/campaigns/([^/]+)/(ask|tell|tells|page)")
 Route = tuple[type[BaseModel] | None, Callable[..., Awaitable[Response]]]
@@ -29,20 +34,28 @@ ROUTES: dict[tuple[str, str], Route] = {
 
 
 class Shortcut:
-    """Answers these requests, and passes on all others."""
+    """Answers these requests."""
 
-    def __init__(self, app: Any) -> None:
-        self._app = app
+    def __init__(self, checks: Checks) -> None:
+        self._checks = checks
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """One request."""
+    async def answers(self, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Whether it was one of them; if so, it is answered."""
         found = PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
         route = None if found is None else ROUTES.get((scope["method"], found[2]))
-        if found is None or route is None:
-            await self._app(scope, receive, send)
-            return
-        answer = await _answer(Request(scope, receive), found[1], *route)
-        await answer(scope, receive, send)
+        if found is None or route is None or has_encoded_slash(scope):
+            return False
+        start = time.perf_counter()
+        answer = await self._checks.refusal(scope) or await _answer(
+            Request(scope, receive), found[1], *route
+        )
+        if isinstance(answer, Refusal):
+            scope[REFUSED] = answer.error
+        status, headers = answer.status_code, completed(answer.raw_headers)
+        scope["app"].state.meters.enter(scope, status, time.perf_counter() - start)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body})
+        return True
 
 
 async def _answer(
@@ -54,7 +67,10 @@ async def _answer(
     try:
         if form is None:
             return await route(request, name)
-        return await route(request, name, form.model_validate_json(request.scope[BODY]))
+        body = await read_body(request.scope, request.receive)
+        if isinstance(body, Response):
+            return body
+        return await route(request, name, form.model_validate_json(body))
     except ValidationError as error:
         return routes.not_valid([(each["loc"], each["msg"]) for each in error.errors()])
     except StopwiseError as error:

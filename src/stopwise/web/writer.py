@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby, islice
@@ -16,6 +17,7 @@ from stopwise.campaign.events import Receipt
 from stopwise.core.errors import StopwiseError
 
 TOGETHER = 512  # changes in one commit, at most
+PAUSE = 0.001  # seconds: where several wait for each commit, those it has just answered come back
 WAITING = 10_000  # changes that may wait; more are refused
 
 
@@ -71,7 +73,11 @@ class Writer:
         self._thread.join()
 
     def _write(self) -> None:
-        while True:
+        jobs: list[Job] = []
+        over = False
+        while not over:
+            if len(jobs) > 1:  # half of the commits, each with twice the changes
+                time.sleep(PAUSE)
             jobs, over = self._next()
             by_name: dict[str, list[Job]] = {}
             for job in jobs:
@@ -80,8 +86,6 @@ class Writer:
                 results = self._together(name, group)
                 with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                     group[0].done.get_loop().call_soon_threadsafe(_answer, results)
-            if over:
-                return
 
     def _next(self) -> tuple[list[Job], bool]:
         """All that waits, at least one; and whether it was the end."""

@@ -6,7 +6,7 @@ takes a tenth of the time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,15 +22,15 @@ class Statement:
 
     def __init__(self, clause: Any) -> None:
         self._clause = clause
-        self._made: dict[str, tuple[str, Callable[..., Any], dict[str, Any]]] = {}
+        self._made: dict[str, tuple[str, Sequence[str] | None, dict[str, Any]]] = {}
 
-    def on(self, dialect: Any) -> tuple[str, Callable[..., Any], dict[str, Any]]:
-        """Its text; how the driver wants the values; and those that have a default."""
+    def on(self, dialect: Any) -> tuple[str, Sequence[str] | None, dict[str, Any]]:
+        """Its text; the values' names in turn (None: the driver takes names); and the defaults."""
         if dialect.name not in self._made:
             compiled = self._clause.compile(dialect=dialect)
             places = compiled.positiontup
-            wanted = dict if places is None else lambda values: [values[name] for name in places]
-            self._made[dialect.name] = (str(compiled), wanted, dict(compiled.params))
+            order = None if places is None else tuple(places)
+            self._made[dialect.name] = (str(compiled), order, dict(compiled.params))
         return self._made[dialect.name]
 
 
@@ -42,18 +42,29 @@ class Connection:
 
     def rows(self, statement: Statement, **values: Any) -> list[tuple[Any, ...]]:
         """What a query finds."""
-        text, wanted, usual = statement.on(self._dialect)
-        found: list[tuple[Any, ...]]
-        found = self.raw.execute(text, wanted({**usual, **values})).fetchall()
+        text, order, usual = statement.on(self._dialect)
+        given: Any = {**usual, **values}
+        if order is not None:
+            given = [given[name] for name in order]
+        found: list[tuple[Any, ...]] = self.raw.execute(text, given).fetchall()
         return found
 
-    def write(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
-        """The same change with each of these values, which have no defaults."""
-        text, wanted, _ = statement.on(self._dialect)
-        made = [wanted(values) for values in rows]
+    def write(
+        self, statement: Statement, names: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+    ) -> None:
+        """The same change with each of these rows of values, which have these names."""
+        if not rows:
+            return
+        text, order, _ = statement.on(self._dialect)
+        made: Sequence[Any] = rows
+        if order is None:
+            made = [dict(zip(names, row, strict=True)) for row in rows]
+        elif order != names:
+            places = [names.index(name) for name in order]
+            made = [[row[place] for place in places] for row in rows]
         if len(made) == 1:
             self.raw.execute(text, made[0])
-        elif made:
+        else:
             self.raw.cursor().executemany(text, made)
 
 
@@ -87,11 +98,12 @@ NAMES = Statement(
 )
 STATE_OF = Statement(sa.select(campaigns.c.state).where(campaigns.c.id == sa.bindparam("wanted")))
 SAME_LEASE = sa.and_(leases.c.campaign == events.c.campaign, leases.c.token == events.c.token)
-MOST_TOKENS = (1, 8, 64, 512)  # of one query: each number is a statement
+MOST_TOKENS = (1, 8, 16, 32, 64, 512)  # of one query: each number is a statement
+TOKENS = [f"token_{place}" for place in range(MOST_TOKENS[-1])]
 
 
 def _by_tokens(count: int) -> Statement:
-    tokens: list[Any] = [sa.bindparam(f"token_{place}") for place in range(count)]
+    tokens: list[Any] = [sa.bindparam(name) for name in TOKENS[:count]]
     return Statement(
         sa.select(*FIELDS, leases.c.deadline)
         .select_from(events.outerjoin(leases, SAME_LEASE))
@@ -114,11 +126,14 @@ IN_FLIGHT = Statement(
 )
 EXPIRED = Statement(LEASES_OF.where(leases.c.deadline < sa.bindparam("now")).order_by(*ORDER))
 ADD_EVENT = Statement(sa.insert(events))
+EVENT_ROW = ("campaign", *Event._fields)
 ADD_LEASE = Statement(sa.insert(leases))
+LEASE_ROW = ("campaign", "token", "arm", "deadline")
 ONE_LEASE = (_here(leases), leases.c.token == sa.bindparam("under"))
 DROP_LEASE = Statement(sa.delete(leases).where(*ONE_LEASE))
 EXTEND_LEASE = Statement(sa.update(leases).where(*ONE_LEASE).values(deadline=sa.bindparam("until")))
 SAVED = ("last", "decision", "state", "slowest", "changes")
+SAVE_ROW = ("wanted", *(f"new_{name}" for name in SAVED))
 SAVE = Statement(
     sa.update(campaigns)
     .where(campaigns.c.id == sa.bindparam("wanted"))

@@ -21,16 +21,20 @@ from stopwise.campaign.storage.statements import (
     BY_TOKENS,
     DROP_LEASE,
     DROP_NAME,
+    EVENT_ROW,
     EXPIRED,
     EXTEND_LEASE,
     HEAD_ONCE,
     IN_FLIGHT,
+    LEASE_ROW,
     MOST_TOKENS,
     NAMES,
     RENAME,
     SAVE,
+    SAVE_ROW,
     SINCE,
     STATE_OF,
+    TOKENS,
     Connection,
 )
 from stopwise.core.arrays import Ints
@@ -108,9 +112,9 @@ class Transaction:
 
     def _read_some(self, tokens: list[str]) -> None:
         count = next(most for most in MOST_TOKENS if most >= len(tokens))
-        under = {f"token_{place}": token for place, token in enumerate(tokens)}
-        filled = {f"token_{place}": tokens[0] for place in range(len(tokens), count)}
-        rows = self._connection.rows(BY_TOKENS[count], wanted=self.head.id, **under, **filled)
+        filled = tokens + tokens[:1] * (count - len(tokens))
+        under = dict(zip(TOKENS, filled, strict=False))
+        rows = self._connection.rows(BY_TOKENS[count], wanted=self.head.id, **under)
         self._past.update({token: Past({}, False) for token in tokens})
         for row in rows:
             event = _event(row)
@@ -134,24 +138,25 @@ class Transaction:
         event = Event(self.last, kind, token, arm, value, time, late, note, actor)
         self._added.append(event)
         if kind == "asked":  # a new token: nothing to read
-            self._past[token] = Past({}, False)
-        self.about(token).events[kind] = event
+            self._past[token] = Past({kind: event}, False)
+        else:
+            self.about(token).events[kind] = event
         return event
 
     def open_lease(self, token: str, arm: int, deadline: float) -> None:
         """A sample is in flight until its deadline."""
         self._opened[token] = Lease(token, arm, deadline)
-        self._past[token] = self.about(token)._replace(waiting=True)
+        self._past[token] = Past(self.about(token).events, True)
 
     def extend(self, token: str, deadline: float) -> None:
         """Another deadline for a sample in flight."""
         self._write()
-        row = {"wanted": self.head.id, "under": token, "until": deadline}
-        self._connection.write(EXTEND_LEASE, [row])
+        row = (self.head.id, token, deadline)
+        self._connection.write(EXTEND_LEASE, ("wanted", "under", "until"), [row])
 
     def close_lease(self, token: str) -> None:
         """The sample is not in flight any more."""
-        self._past[token] = self.about(token)._replace(waiting=False)
+        self._past[token] = Past(self.about(token).events, False)
         if self._opened.pop(token, None) is None:
             self._closed.add(token)
 
@@ -185,31 +190,27 @@ class Transaction:
         former = self._connection.rows(HEAD_ONCE, wanted=name)
         if set(close) - {self.head.name} or any(Head(*row).id != here for row in former):
             return False
-        self._connection.write(DROP_NAME, [{"wanted": name}])
-        self._connection.write(ADD_NAME, [{"name": self.head.name, "campaign": here}])
-        self._connection.write(RENAME, [{"wanted": here, "new_name": name}])
+        self._connection.write(DROP_NAME, ("wanted",), [(name,)])
+        self._connection.write(ADD_NAME, ("name", "campaign"), [(self.head.name, here)])
+        self._connection.write(RENAME, ("wanted", "new_name"), [(here, name)])
         self.head = self.head._replace(name=name)
         return True
 
     def save(self, decision: str | None, state: bytes | None) -> None:
         """What the session knows after the last event."""
         self._write()
-        known: dict[str, Any] = {"last": self.last, "decision": decision}
-        known |= {"slowest": self.slowest, "changes": self.changes}
-        self.head = self.head._replace(**known)
-        new = {f"new_{name}": value for name, value in {**known, "state": state}.items()}
-        self._connection.write(SAVE, [{"wanted": self.head.id, **new}])
+        self.head = self.head._replace(
+            last=self.last, decision=decision, slowest=self.slowest, changes=self.changes
+        )
+        row = (self.head.id, self.last, decision, state, self.slowest, self.changes)
+        self._connection.write(SAVE, SAVE_ROW, [row])
 
     def _write(self) -> None:
         """What was added."""
-        here = self.head.id
-        self._connection.write(
-            ADD_EVENT, ({"campaign": here, **event._asdict()} for event in self._added)
-        )
-        self._connection.write(
-            ADD_LEASE, ({"campaign": here, **lease._asdict()} for lease in self._opened.values())
-        )
-        self._connection.write(DROP_LEASE, ({"wanted": here, "under": t} for t in self._closed))
+        here, write = self.head.id, self._connection.write
+        write(ADD_EVENT, EVENT_ROW, [(here, *event) for event in self._added])
+        write(ADD_LEASE, LEASE_ROW, [(here, *lease) for lease in self._opened.values()])
+        write(DROP_LEASE, ("wanted", "under"), [(here, token) for token in self._closed])
         self._added, self._opened, self._closed = [], {}, set()
 
 

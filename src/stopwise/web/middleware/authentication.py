@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from stopwise.core.errors import StopwiseError
 from stopwise.web.access import Access
@@ -20,23 +20,18 @@ AGAIN = {"retry-after": "1"}
 class Authentication:
     """Lets a request pass if its token has the role that it needs."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._app, self._access = app, access
+    def __init__(self, access: Access) -> None:
+        self._access = access
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        answer: ASGIApp = self._app
-        if scope["type"] == "http":
-            try:
-                answer = await self._refusal(scope) or self._app
-            except (
-                StopwiseError
-            ):  # the store is away: whoever asks is not known, and is told no address
-                answer = refusal(
-                    503, "StorageAway", "the storage does not answer. Try again.", AGAIN
-                )
-            scope[ALLOWED] = lambda: self._still_allowed(scope)
-        await answer(scope, receive, send)
+    async def refusal(self, scope: Scope) -> Response | None:
+        """Why a request does not pass."""
+        scope[ALLOWED] = lambda: self._still_allowed(scope)
+        try:
+            return await self._refusal(scope)
+        except (
+            StopwiseError
+        ):  # the store is away: whoever asks is not known, and is told no address
+            return refusal(503, "StorageAway", "the storage does not answer. Try again.", AGAIN)
 
     async def _still_allowed(self, scope: Scope) -> bool:
         """For answers that take long: whether the same request would pass now."""

@@ -8,7 +8,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from stopwise.web.middleware.http import parsed, refusal
 
 LARGEST_BODY = 1_000_000
-BODY = "stopwise.body"  # where a scope keeps what was read
 
 
 class BodyLimit:
@@ -22,15 +21,14 @@ class BodyLimit:
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        body = await _read(scope, receive)
+        body = await read_body(scope, receive)
         if isinstance(body, bytes):
-            scope[BODY] = body
             await self._app(scope, _replayed(body, receive), send)
         else:
             await body(scope, receive, send)
 
 
-async def _read(scope: Scope, receive: Receive) -> bytes | Response:
+async def read_body(scope: Scope, receive: Receive) -> bytes | Response:
     """The whole body, or a refusal."""
     length = parsed(scope).headers.get(b"content-length", "")
     if length.isdecimal() and int(length) > LARGEST_BODY:

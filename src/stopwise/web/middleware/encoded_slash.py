@@ -17,11 +17,16 @@ class EncodedSlash:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        if scope["type"] == "http" and b"%2f" in scope.get("raw_path", b"").lower():
+        if scope["type"] == "http" and has_encoded_slash(scope):
             parts = scope["raw_path"].decode("latin-1").split("/")
             path = "/".join(unquote(part).replace("/", SLASH) for part in parts)
             scope = {**scope, "path": path}
         await self._app(scope, receive, send)
+
+
+def has_encoded_slash(scope: Scope) -> bool:
+    """Whether the address means something else than it seems once it is decoded."""
+    return b"%2f" in scope.get("raw_path", b"").lower()
 
 
 def whole_name(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from functools import cache
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -44,37 +45,19 @@ class Meters:
             ("stopwise_timed_out", "Requests that took too long to come", connections.count),
         ):
             Gauge(name, what, registry=self.registry).set_function(read)
-
-
-class Metrics:
-    """Counts, times and logs what comes; a request's time ends when its answer begins."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        # a label's meter is looked up once: there are few
+        self._requests = cache(lambda method, status: self.requests.labels(method, str(status)))
+        self._seconds = cache(lambda method: self.seconds.labels(method))
         self._second, self._lines, self._left_out = 0, 0, 0  # refusals that are logged
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        start = time.perf_counter()
-
-        async def send_measured(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._enter(scope, message["status"], time.perf_counter() - start)
-            await send(message)
-
-        await self._app(scope, receive, send_measured)
-
-    def _enter(self, scope: Scope, status: int, seconds: float) -> None:
-        meters: Meters = scope["app"].state.meters
+    def enter(self, scope: Scope, status: int, seconds: float) -> None:
+        """A request is answered, after so many seconds."""
         method = scope["method"] if scope["method"] in METHODS else "other"
-        meters.requests.labels(method, str(status)).inc()
-        meters.seconds.labels(method).observe(seconds)
+        self._requests(method, status).inc()
+        self._seconds(method).observe(seconds)
         reason = scope.get(REFUSED)
         if reason is not None:
-            meters.refusals.labels(str(status), reason).inc()
+            self.refusals.labels(str(status), reason).inc()
             self._log_refusal(_line(scope, status, seconds))
         elif log.isEnabledFor(logging.INFO):
             log.info(json.dumps(_line(scope, status, seconds)))
@@ -93,11 +76,33 @@ class Metrics:
         log.warning(json.dumps({**line, **left_out}))
 
 
+class Metrics:
+    """Counts, times and logs what comes; a request's time ends when its answer begins."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start = time.perf_counter()
+
+        async def send_measured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                seconds = time.perf_counter() - start
+                scope["app"].state.meters.enter(scope, message["status"], seconds)
+            await send(message)
+
+        await self._app(scope, receive, send_measured)
+
+
 def _line(scope: Scope, status: int, seconds: float) -> dict[str, Any]:
     line = {"method": scope["method"], "path": scope["path"][:LONGEST_PATH], "status": status}
     line |= {"ms": round(1000 * seconds, 2), "client": address(scope)}
     if HOLDER in scope:
         line["token"] = scope[HOLDER].name
-    if REFUSED in scope:
+    if scope.get(REFUSED) is not None:
         line["reason"] = scope[REFUSED]
     return line

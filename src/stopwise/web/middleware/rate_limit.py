@@ -6,7 +6,8 @@ import time
 from collections import OrderedDict
 from typing import NamedTuple
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import Scope
 
 from stopwise.web.access import Access
 from stopwise.web.middleware.http import address, parsed, refusal
@@ -32,19 +33,17 @@ class RateLimit:
     first request of a token that has not been seen yet counts for its address.
     """
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._app, self._access = app, access
+    def __init__(self, access: Access) -> None:
+        self._access = access
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # left, at this time
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        limit = self._exceeded(scope) if scope["type"] == "http" else None
+    def refusal(self, scope: Scope) -> Response | None:
+        """Why a request does not pass."""
+        limit = self._exceeded(scope)
         if limit is None:
-            await self._app(scope, receive, send)
-        else:
-            message = f"more than {limit.rate:g} requests a second. Slow down."
-            answer = refusal(429, "TooManyRequests", message, {"retry-after": "1"})
-            await answer(scope, receive, send)
+            return None
+        message = f"more than {limit.rate:g} requests a second. Slow down."
+        return refusal(429, "TooManyRequests", message, {"retry-after": "1"})
 
     def _exceeded(self, scope: Scope) -> Limit | None:
         """The limit that a client has reached."""

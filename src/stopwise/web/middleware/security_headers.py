@@ -38,13 +38,14 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": _completed(message.get("headers", []))}
+                message = {**message, "headers": completed(message.get("headers", []))}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
 
 
-def _completed(own: Iterable[Header]) -> list[Header]:
+def completed(own: Iterable[Header]) -> list[Header]:
+    """An answer's own headers, and ours."""
     found = list(own)
     set_already = NAMES.intersection([name for name, _ in found])
     if not set_already:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from stopwise.web.middleware.http import parsed, refusal
 
@@ -11,15 +11,12 @@ from stopwise.web.middleware.http import parsed, refusal
 class TrustedHost:
     """Refuses other hosts, against DNS rebinding, and pages of other origins."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
-        self._app, self._hosts = app, hosts
+    def __init__(self, hosts: frozenset[str]) -> None:
+        self._hosts = hosts
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        refused = self._refusal(parsed(scope).headers) if scope["type"] == "http" else None
-        await (refused or self._app)(scope, receive, send)
-
-    def _refusal(self, given: dict[bytes, str]) -> Response | None:
+    def refusal(self, scope: Scope) -> Response | None:
+        """Why a request does not pass."""
+        given = parsed(scope).headers
         host = _without_port(given.get(b"host", ""))
         if host not in self._hosts:
             allowed = ", ".join(sorted(self._hosts))
