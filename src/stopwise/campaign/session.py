@@ -26,7 +26,7 @@ from stopwise.engine.live import (
 from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 6".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 7".encode()).digest()[:8]
 
 
 class Session(View):

@@ -24,7 +24,17 @@ from stopwise.families.verbs import (
 )
 from stopwise.problems.verbs import Code, mixed_evidence, project
 from stopwise.stopping.likelihood import largest_sum
-from stopwise.stopping.purse import ARM, KEEPS, NOBODY, RANK, keep, start
+from stopwise.stopping.purse import (
+    ARM,
+    KEEPS,
+    MADE,
+    NOBODY,
+    RANK,
+    keep,
+    place_of,
+    recall,
+    start,
+)
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
@@ -35,7 +45,12 @@ def simple_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: floa
     """The log wealth against a cell that bounds one arm, compares two, or has all on one side."""
     purse.marks[ARM] = NOBODY
     if what.kind == GAP:
-        return gap_wealth(family, data, what, purse, enough)
+        if enough > -math.inf or purse.marks[KEEPS] == 0:
+            return gap_wealth(family, data, what, purse, enough)
+        row = place_of(purse, what)
+        if not recall(purse, data, what):
+            purse.pairs[row, MADE] = gap_wealth(family, data, what, purse, enough)
+        return float(purse.pairs[row, MADE])
     if what.kind == SIDE:
         return side_wealth(family, data, what, purse)
     value = arm_wealth(family, data, what.arm, -what.side, what.limit, purse)
