@@ -33,6 +33,7 @@ from stopwise.stopping.purse import (
     keep,
     place_of,
     recall,
+    remember,
     start,
 )
 
@@ -45,12 +46,9 @@ def simple_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: floa
     """The log wealth against a cell that bounds one arm, compares two, or has all on one side."""
     purse.marks[ARM] = NOBODY
     if what.kind == GAP:
-        if enough > -math.inf or purse.marks[KEEPS] == 0:
-            return gap_wealth(family, data, what, purse, enough)
-        row = place_of(purse, what)
-        if not recall(purse, data, what):
-            purse.pairs[row, MADE] = gap_wealth(family, data, what, purse, enough)
-        return float(purse.pairs[row, MADE])
+        if recall(purse, data, what, enough):
+            return float(purse.pairs[place_of(purse, what), MADE])
+        return remember(purse, what, enough, gap_wealth(family, data, what, purse, enough))
     if what.kind == SIDE:
         return side_wealth(family, data, what, purse)
     value = arm_wealth(family, data, what.arm, -what.side, what.limit, purse)

@@ -198,11 +198,13 @@ def place_of(purse: Any, what: Shape) -> int:
 
 
 @jitable
-def recall(purse: Any, data: Data, what: Shape) -> bool:
-    """Whether ``pairs`` has what this pair made of these samples; if not, whose it will be from now on.
+def recall(purse: Any, data: Data, what: Shape, enough: float) -> bool:
+    """Whether ``pairs`` has all that this pair made of these samples; if not, it will ``remember``.
 
-    One sample changes one arm: of all that beat the leader's rivals one pair is new, mostly.
+    Where all evidence is asked for, a sample of one of the rivals of the leader changes one pair only.
     """
+    if enough > -math.inf or purse.marks[KEEPS] == 0:
+        return False
     row, arm, other = purse.pairs[place_of(purse, what)], what.arm, what.other
     same = row[0] == arm and row[1] == data.counts[arm] and row[2] == data.means[arm]
     same = same and row[3] == data.counts[other] and row[4] == data.means[other]
@@ -211,6 +213,14 @@ def recall(purse: Any, data: Data, what: Shape) -> bool:
     row[0], row[1], row[2] = arm, data.counts[arm], data.means[arm]
     row[3], row[4], row[5] = data.counts[other], data.means[other], what.limit
     return False
+
+
+@jitable
+def remember(purse: Any, what: Shape, enough: float, made: float) -> float:
+    """The evidence of a pair, which is kept unless a bound would have been enough."""
+    if enough == -math.inf and purse.marks[KEEPS] != 0:
+        purse.pairs[place_of(purse, what), MADE] = made
+    return made
 
 
 @verb(inline=True)

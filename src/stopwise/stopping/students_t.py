@@ -37,6 +37,7 @@ from stopwise.stopping.purse import (
     place_of,
     purse,
     recall,
+    remember,
     still_weak,
 )
 
@@ -91,12 +92,9 @@ def _judged(
     what = shape(problem, code, cell)
     purse.marks[ARM] = NOBODY
     if what.kind == GAP:
-        if enough > -math.inf or purse.marks[KEEPS] == 0:
-            return _pair_evidence(family, data, what, purse, enough)
-        row = place_of(purse, what)
-        if not recall(purse, data, what):
-            purse.pairs[row, MADE] = _pair_evidence(family, data, what, purse, enough)
-        return float(purse.pairs[row, MADE])
+        if recall(purse, data, what, enough):
+            return float(purse.pairs[place_of(purse, what), MADE])
+        return remember(purse, what, enough, _pair_evidence(family, data, what, purse, enough))
     if what.kind == SIDE:
         return _side_evidence(family, data, what, purse)
     _keep(what, what.limit, purse)
