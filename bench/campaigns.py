@@ -216,7 +216,7 @@ def tell_cost(arms: int, family: Any, rule: Any, fast: bool) -> float:
     asked = Setting(sw.BestArm(arms), family, sw.TrackAndStop(), rule)
     design = prepare(asked, None, (1e-300,), 10**9)
     rounds._known.clear()
-    rounds.SOON = math.inf  # plain stays plain
+    rounds.EARLY = math.inf  # plain stays plain
     if fast:
         rounds.rounds_of(design).compile(design)
     session, rng, times = Session(design), np.random.default_rng(1), []

@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -289,16 +290,38 @@ def test_long_work_is_compiled_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Non
     design = live_design(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 1e-12)
     found = []
     for soon in (1e-9, 1e9):
+        monkeypatch.setattr(rounds, "EARLY", soon)
         monkeypatch.setattr(rounds, "SOON", soon)
-        monkeypatch.setattr(rounds, "_known", {})
-        session = Session(design)
-        for place in range(300):
-            if place == 100:
-                rounds.finish()
-                assert (rounds.rounds_of(design).replay is live.replay) == (soon > 1.0)
-            arm = session.ask()
-            session.tell(arm, float((place * 7 + arm) % 3 == 0))
+        session = worked(design, monkeypatch)
+        assert (rounds.rounds_of(design).replay is live.replay) == (soon > 1.0)
         found.append(session.dump())
+    assert found[0] == found[1]
+
+
+def worked(design: Any, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """A session of a new process, after 300 rounds; what begins meanwhile ends after a hundred."""
+    monkeypatch.setattr(rounds, "_known", {})
+    session = Session(design)
+    for place in range(300):
+        if place in (100, 200):
+            rounds.finish()
+        arm = session.ask()
+        session.tell(arm, float((place * 7 + arm) % 3 == 0))
+    return session
+
+
+def test_what_is_on_disk_is_used_early(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without compiling: where the disk has nothing rounds stay plain."""
+    design = live_design(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 1e-12)
+    rounds.rounds_of(design).compile(design)
+    monkeypatch.setattr(rounds, "EARLY", 1e-9)
+    monkeypatch.setattr(rounds, "SOON", 1e9)
+    found = []
+    for folder in (os.environ.get("STOPWISE_CACHE_DIR", ""), str(tmp_path)):
+        monkeypatch.setenv("STOPWISE_CACHE_DIR", folder)
+        monkeypatch.setattr(rounds, "_kernels", {})
+        found.append(worked(design, monkeypatch).dump())
+        assert (rounds.rounds_of(design).replay is live.replay) == (folder == str(tmp_path))
     assert found[0] == found[1]
 
 

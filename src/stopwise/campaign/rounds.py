@@ -20,7 +20,9 @@ from stopwise.engine.live import Record, open_ledger
 
 LONG = 5000  # events of a record from which on compiling pays at once
 WIDE = 50  # arms from which on it does
-SOON = 0.5  # seconds that a process spends on asks and tells after which it pays, meanwhile
+# seconds that a process spends on asks and tells after which, meanwhile, compiled rounds are looked for
+# on disk; and after which they are compiled
+EARLY, SOON = 0.05, 0.5
 
 
 class Rounds:
@@ -29,7 +31,7 @@ class Rounds:
     def __init__(self, design: Design) -> None:
         self.replay: Callable[..., int] = live.replay
         self.take: Callable[..., int] = live.take
-        self._left = SOON
+        self._left, self._looked = EARLY, False
         if design.truth.size >= WIDE:
             self.compile(design)
 
@@ -44,10 +46,16 @@ class Rounds:
         """A process that asks, and has spent long on it, gets compiled rounds, without waiting."""
         if self._left <= 0.0 and self.replay is live.replay:
             self._left = math.inf
+            work = self._compile_meanwhile if self._looked else self._look_meanwhile
             # not a daemon: a process must not end in the middle of a compiler
-            thread = threading.Thread(target=self._compile_meanwhile, args=(design,), daemon=False)
-            _threads[:] = [thread]
+            thread = threading.Thread(target=work, args=(design,), daemon=False)
+            _threads[:] = [*(each for each in _threads if each.is_alive()), thread]
             thread.start()
+
+    def _look_meanwhile(self, design: Design) -> None:
+        with meanwhile():
+            self.compile(design, anew=False)
+        self._looked, self._left = True, SOON
 
     def _compile_meanwhile(self, design: Design) -> None:
         if _swaps_stdout():
@@ -58,14 +66,14 @@ class Rounds:
             else:
                 self._left = SOON  # another process compiles the same, most likely
 
-    def compile(self, design: Design) -> None:
-        """Compiled from now on."""
+    def compile(self, design: Design, anew: bool = True) -> None:
+        """Compiled from now on; without ``anew`` only if an earlier process has compiled them."""
         if self.replay is live.replay:
             whole = np.zeros(0, dtype=np.int64)
             record = Record(whole, whole, np.zeros(0), whole, whole)
             arguments = (design.setting, design.levels[0], open_ledger(design), record)
-            self.take = _compiled(live.take, design, arguments)
-            self.replay = _compiled(live.replay, design, (*arguments, whole, generator(0)))
+            self.take = _compiled(live.take, design, arguments, anew)
+            self.replay = _compiled(live.replay, design, (*arguments, whole, generator(0)), anew)
 
 
 def _swaps_stdout() -> bool:
@@ -125,14 +133,18 @@ def rounds_of(design: Design) -> Rounds:
     return _known[key]
 
 
-def _compiled(function: Callable[..., Any], design: Design, arguments: tuple[Any, ...]) -> Any:
+def _compiled(
+    function: Callable[..., Any], design: Design, arguments: tuple[Any, ...], anew: bool
+) -> Any:
     """The function compiled once in a process, by calling it with arguments that may be spoilt."""
     key = (function, _kind(design))
     with _compiling:
         if key not in _kernels:
-            fast = kernels.compiled(function, allocates=False)
+            fast = kernels.compiled(function, allocates=False, anew=anew)
             try:
                 fast(*arguments)
+            except kernels.NotOnDisk:
+                return function
             except Exception as error:
                 if not kernels.from_compiler(error):
                     raise

@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from stopwise.campaign.order import ORDERS
-from stopwise.campaign.spec import GOALS, KEYS, LONGEST_LABEL, MOST_ARMS, MOST_ITEMS
+from stopwise.campaign.spec import (
+    ADDITIONS,
+    GOALS,
+    KEYS,
+    LONGEST_LABEL,
+    MOST_ARMS,
+    MOST_ITEMS,
+)
 from stopwise.core import registry, spelling
 from stopwise.core.options import BY_TYPE, POSITIVE, Option
 
@@ -28,6 +35,7 @@ WORDS = {
     "costs": "What a sample of each arm costs.",
     "order": "Samples count in the order in which they were asked, or as they are told.",
     "room": "So many arms at most, with those that are added later; costs a little.",
+    "additions": "Whether samples may decide which arm is added; planned ones cost less.",
     "minimise": "What is saved: samples, or what they cost; the cost, if costs are given.",
     "minimum": "No decision before every arm has so many samples.",
     "paired": "Prompts on the same questions, programs in the same minute: their differences are "
@@ -55,6 +63,7 @@ def schema() -> dict[str, Any]:
         "order": {"enum": list(ORDERS)},
         "minimum": {"type": "integer", "minimum": 0},
         "room": {"type": ["integer", "null"], "minimum": 1},
+        "additions": {"enum": list(ADDITIONS)},
         "minimise": {"enum": list(GOALS)},
         "paired": {"type": "boolean"},
         "items": {"type": ["integer", "null"], "minimum": 1, "maximum": MOST_ITEMS},

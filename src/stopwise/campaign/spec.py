@@ -18,15 +18,24 @@ from stopwise.core.values import Strategy
 from stopwise.engine.design import Design, Setting, check_deltas, prepare, usual_strategy
 from stopwise.families.verbs import usual_stopping
 from stopwise.paired.comparison import Comparison, comparison, question
-from stopwise.problems.verbs import grows, sense, union_bound
+from stopwise.problems.verbs import adaptive_bound, grows, sense, union_bound
 
 KEYS = (
     *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
-    *("order", "minimum", "room", "minimise", "paired", "items"),
+    *("order", "minimum", "room", "additions", "minimise", "paired", "items"),
 )
-SEPARATE = ("stopping", "strategy", "costs", "room", "minimise")  # keys that pairs have no use for
+SEPARATE = (
+    "stopping",
+    "strategy",
+    "costs",
+    "room",
+    "additions",
+    "minimise",
+)  # keys that pairs have no use for
 FORMER = {"threshold": "stopping"}  # what 0.2.0 called it: its campaigns keep their specs
 GOALS = ("samples", "cost")  # what to minimise: samples, where the spec does not say
+# which arm is added: whatever samples suggest, or one settled beforehand, where the spec does not say
+ADDITIONS = ("adaptive", "planned")
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
 MOST_PAIRED = 50  # arms: what is kept grows with their square
@@ -49,6 +58,7 @@ class CampaignSpec(NamedTuple):
     costs: tuple[float, ...] | None
     order: str  # in which samples count: "asked"; "told" where the spec does not say
     minimum: int  # samples of each arm without which there is no decision
+    first: int  # arms with which it was created
     key: str  # the hash by which a spec is known again
     pairs: Comparison | None = None  # if all arms get the same items
 
@@ -100,7 +110,8 @@ def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     table = dict(given) if isinstance(given, Mapping) else _file(Path(given))
     priced = table.get("costs") is not None and not table.get("paired")
     saved = {"minimise": GOALS[1]} if priced else {}
-    return make({"order": ORDERS[0], **saved, **table})._replace(given=table)
+    free = {"additions": ADDITIONS[0]} if table.get("room") is not None else {}
+    return make({"order": ORDERS[0], **saved, **free, **table})._replace(given=table)
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -128,10 +139,14 @@ def _parsed(path: Path, parse: Any, text: str, mistake: type[Exception]) -> dict
     return found
 
 
-def make(table: dict[str, Any]) -> CampaignSpec:
-    """Check a spec and write its defaults into it, so that they are the same for ever."""
+def make(table: dict[str, Any], first: int | None = None) -> CampaignSpec:
+    """Check a spec and write its defaults into it, so that they are the same for ever.
+
+    ``first``: with how many arms the campaign was created, if some have been added.
+    """
     _check_keys(table)
     labels = _labels(table["arms"])
+    first = len(labels) if first is None else first
     problem = spelling.problem(table["question"], len(labels), "question")
     family = spelling.family(table["family"])
     rule = "threshold" if "threshold" in table else "stopping"
@@ -145,15 +160,15 @@ def make(table: dict[str, Any]) -> CampaignSpec:
     budget = _budget(whole.get("budget"), len(labels))
     costs = _costs(whole.get("costs"), len(labels))
     saved = costs if _minimised(whole, costs) == "cost" else None
-    design = prepare(asked, None, (_spent(asked, delta, whole),), HORIZON, costs=saved)
+    design = prepare(asked, None, (_spent(asked, delta, whole, first),), HORIZON, costs=saved)
     order = check_order(whole.get("order", "told"))
     minimum = _minimum(whole.get("minimum", 0))
     pairs = _comparison(problem, family, delta, whole) if paired else None
     text = dump(whole)
     key = hashlib.sha256(text.encode()).hexdigest()[:16]
     return CampaignSpec(
-        *(json.loads(text), table, labels, design, delta, budget, costs, order, minimum, key),
-        pairs,
+        *(json.loads(text), table, labels, design, delta, budget, costs, order, minimum),
+        *(first, key, pairs),
     )
 
 
@@ -191,11 +206,13 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
     kept = {
         key: value
         for key, value in stored.items()
-        if FORMER.get(key, key) in {"stopping", "strategy", "order", "minimise"} - chosen
+        if FORMER.get(key, key)
+        in {"stopping", "strategy", "order", "additions", "minimise"} - chosen
     }
     given = dict(made.given)
-    if "order" not in stored and given.get("order") == "told":  # what no key means
-        del given["order"]
+    for key, unsaid in (("order", "told"), ("additions", ADDITIONS[1])):  # what no key means
+        if key not in stored and given.get(key) == unsaid:
+            del given[key]
     return make({**kept, **given})
 
 
@@ -204,7 +221,7 @@ def changed(spec: CampaignSpec, new: Mapping[str, Any]) -> CampaignSpec:
     table = {**spec.table, **new}
     labels = _labels(table["arms"])
     if len(labels) != len(spec.labels):
-        return make(table)._replace(key=spec.key)
+        return make(table, spec.first)._replace(key=spec.key)
     return spec._replace(
         table=json.loads(dump(table)),
         labels=labels,
@@ -218,8 +235,9 @@ def difference(old: CampaignSpec, new: CampaignSpec) -> dict[str, Any]:
     return {key: value for key, value in new.table.items() if value != old.table.get(key)}
 
 
-def _spent(asked: Setting, delta: float, table: Mapping[str, Any]) -> float:
+def _spent(asked: Setting, delta: float, table: Mapping[str, Any], first: int) -> float:
     """delta, or so much of it as these arms may use if there is room for more (docs/thresholds.md)."""
+    adaptive = _added(table) == ADDITIONS[0]
     if table.get("room") is None:
         return delta
     room = checks.whole("room", table["room"], least=asked.problem.arms)
@@ -227,7 +245,15 @@ def _spent(asked: Setting, delta: float, table: Mapping[str, Any]) -> float:
         hint = "Questions about the best arm, and about each arm's side of a limit, may have room."
         raise BadArgument("room", room, f"nothing, for {asked.problem!r}", hint)
     more = spelling.problem(table["question"], room, "question")
-    return float(delta * union_bound(asked.problem) / union_bound(more))
+    events = adaptive_bound(more, first) if adaptive else union_bound(more)
+    return float(delta * union_bound(asked.problem) / events)
+
+
+def _added(table: Mapping[str, Any]) -> str:
+    given = table.get("additions", ADDITIONS[1])
+    if given not in ADDITIONS or ("additions" in table and table.get("room") is None):
+        raise BadArgument("additions", given, '"adaptive" or "planned", if there is room')
+    return str(given)
 
 
 def _minimised(table: Mapping[str, Any], costs: Any) -> str:

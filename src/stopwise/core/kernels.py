@@ -18,17 +18,23 @@ from stopwise.core.waiting import waiting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class NotOnDisk(Exception):
+    """A kernel would have to be compiled."""
+
+
 # Division by zero gives inf or nan, as with NumPy's numbers, and so can be vectorised. Inner
 # functions need no wrappers for Python.
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 
 
-def compiled(function: F, allocates: bool = True) -> F:
+def compiled(function: F, allocates: bool = True, anew: bool = True) -> F:
     """The function, compiled and cached on disk; itself when compilation is switched off.
 
     Without ``allocates`` it may create no arrays, nor may what it calls unless declared so. Then no
-    references are counted, which in a loop over small arrays is most of the time.
+    references are counted, which in a loop over small arrays is most of the time. Without ``anew`` the
+    first kernel is read from disk, or there is none: NotOnDisk.
     """
     if not switched_on():
         return function
@@ -40,6 +46,8 @@ def compiled(function: F, allocates: bool = True) -> F:
     cache = dispatcher._cache = KernelCache(cache_folder(), function, options)
 
     def compile_once(arguments: Any, result: Any) -> Any:
+        if not (anew or dispatcher.overloads):
+            raise NotOnDisk
         _install()
         passes.load_compiler(dispatcher.targetctx)
         with waiting(_what(arguments)), linking.once(foreign_state()) as uses:

@@ -79,6 +79,9 @@ verbs.several_answers.register(Lowest)(lambda problem: verbs.several_answers(pro
 verbs.is_model.register(Lowest)(lambda problem, means: verbs.is_model(problem.problem, -means))
 verbs.check.register(Lowest)(lambda problem, family: verbs.check(problem.problem, family))
 verbs.grows.register(Lowest)(lambda problem: verbs.grows(problem.problem))
+verbs.adaptive_bound.register(Lowest)(
+    lambda problem, first: verbs.adaptive_bound(problem.problem, first)
+)
 verbs.rank.register(Lowest)(lambda problem: verbs.rank(problem.problem))
 verbs.union_bound.register(Lowest)(lambda problem: verbs.union_bound(problem.problem))
 verbs.tie.register(Lowest)(lambda problem, means: verbs.tie(problem.problem, -means))

@@ -111,6 +111,12 @@ def grows(problem: Any) -> bool:
     return False
 
 
+@verb
+def adaptive_bound(problem: Any, first: int) -> int:
+    """``union_bound`` where all arms but the ``first`` ones were added, each because of samples."""
+    return int(union_bound(problem))
+
+
 # ---------------------------------------------------------------------------------------- in words
 
 

@@ -24,7 +24,18 @@ from stopwise.families.verbs import (
 )
 from stopwise.problems.verbs import Code, mixed_evidence, project
 from stopwise.stopping.likelihood import largest_sum
-from stopwise.stopping.purse import ARM, KEEPS, NOBODY, RANK, keep, start
+from stopwise.stopping.purse import (
+    ARM,
+    KEEPS,
+    MADE,
+    NOBODY,
+    RANK,
+    keep,
+    place_of,
+    recall,
+    remember,
+    start,
+)
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
@@ -35,7 +46,9 @@ def simple_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: floa
     """The log wealth against a cell that bounds one arm, compares two, or has all on one side."""
     purse.marks[ARM] = NOBODY
     if what.kind == GAP:
-        return gap_wealth(family, data, what, purse, enough)
+        if recall(purse, data, what, enough):
+            return float(purse.pairs[place_of(purse, what), MADE])
+        return remember(purse, what, enough, gap_wealth(family, data, what, purse, enough))
     if what.kind == SIDE:
         return side_wealth(family, data, what, purse)
     value = arm_wealth(family, data, what.arm, -what.side, what.limit, purse)

@@ -45,6 +45,7 @@ class Purse(NamedTuple):
         Floats  # gap x (log wealth of the weak cell's arm, of the other), where D does not screen
     )
     sides: Floats  # arm x what its log wealth was last computed from, and the log wealth
+    pairs: Floats  # the same of pairs: see ``recall``
 
 
 class SimplePurse(Purse):
@@ -69,6 +70,7 @@ RANK, KEEPS, ARM, OTHER = range(4)  # marks
 # of the weak cell: its wealth and c (for each arm) when it was seen, with the arms' data then
 BELIEVED, PLACE, OTHER_PLACE, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN, SIDE_UP = range(8)
 NOBODY = -1
+MADE = 6  # the column of ``pairs`` that has the evidence
 
 
 def stakes(family: Any) -> tuple[Floats, Floats]:
@@ -114,6 +116,7 @@ def new_purse(problem: Any, family: Any) -> Any:
         code,
         np.zeros((count, 2)),
         np.zeros((arms, 5)),
+        np.zeros((arms, 7)),
     )
 
 
@@ -186,6 +189,38 @@ def _gain(
         return 0.0
     fresh = (data.counts[arm] * data.means[arm] - count * mean) / more
     return more * divergence(of_arm(family, arm), fresh, c) if side * (fresh - c) > 0.0 else 0.0
+
+
+@jitable
+def place_of(purse: Any, what: Shape) -> int:
+    """The row of a pair: no two pairs with one arm in common, the leader or the control, share one."""
+    return (what.arm + what.other) % purse.pairs.shape[0]
+
+
+@jitable
+def recall(purse: Any, data: Data, what: Shape, enough: float) -> bool:
+    """Whether ``pairs`` has all that this pair made of these samples; if not, it will ``remember``.
+
+    Where all evidence is asked for, a sample of one of the rivals of the leader changes one pair only.
+    """
+    if enough > -math.inf or purse.marks[KEEPS] == 0:
+        return False
+    row, arm, other = purse.pairs[place_of(purse, what)], what.arm, what.other
+    same = row[0] == arm and row[1] == data.counts[arm] and row[2] == data.means[arm]
+    same = same and row[3] == data.counts[other] and row[4] == data.means[other]
+    if same and row[5] == what.limit:
+        return True
+    row[0], row[1], row[2] = arm, data.counts[arm], data.means[arm]
+    row[3], row[4], row[5] = data.counts[other], data.means[other], what.limit
+    return False
+
+
+@jitable
+def remember(purse: Any, what: Shape, enough: float, made: float) -> float:
+    """The evidence of a pair, which is kept unless a bound would have been enough."""
+    if enough == -math.inf and purse.marks[KEEPS] != 0:
+        purse.pairs[place_of(purse, what), MADE] = made
+    return made
 
 
 @verb(inline=True)

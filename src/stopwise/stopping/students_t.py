@@ -28,12 +28,16 @@ from stopwise.stopping.bets import log_add
 from stopwise.stopping.purse import (
     ARM,
     KEEPS,
+    MADE,
     NOBODY,
     OTHER,
     check_wealth,
     is_of,
     new_purse,
+    place_of,
     purse,
+    recall,
+    remember,
     still_weak,
 )
 
@@ -51,6 +55,7 @@ class SpreadPurse(NamedTuple):
     weak: Floats  # of the weak cell: its kind, its side, and the c at which it was seen to be weak
     answer: Ints  # in whose alternative it is
     ends: Floats  # right ends of the intervals that are still to be bounded
+    pairs: Floats  # as in purse.py
 
 
 KIND, SIDE_OF, PLACE, MARGIN = range(4)
@@ -77,7 +82,7 @@ def _spread_purse(family: Any, problem: Any) -> SpreadPurse:
     common = new_purse(problem, family)
     size = common.gaps.size
     room = np.zeros((size, 2)), common.marks, np.zeros(4), common.answer, np.zeros(DEEPEST + 2)
-    return SpreadPurse(common.gaps, common.weights, *room)
+    return SpreadPurse(common.gaps, common.weights, *room, common.pairs)
 
 
 @judged.register(SpreadPurse)
@@ -87,7 +92,9 @@ def _judged(
     what = shape(problem, code, cell)
     purse.marks[ARM] = NOBODY
     if what.kind == GAP:
-        return _pair_evidence(family, data, what, purse, enough)
+        if recall(purse, data, what, enough):
+            return float(purse.pairs[place_of(purse, what), MADE])
+        return remember(purse, what, enough, _pair_evidence(family, data, what, purse, enough))
     if what.kind == SIDE:
         return _side_evidence(family, data, what, purse)
     _keep(what, what.limit, purse)

@@ -161,6 +161,13 @@ verbs.rank.register(BestArm)(lambda problem: 2)
 verbs.union_bound.register(BestArm)(lambda problem: problem.arms - 1)
 
 
+@verbs.adaptive_bound.register(BestArm)
+def _adaptive_bound(problem: BestArm, first: int) -> int:
+    """An arm that samples chose may owe it to the bad luck of any arm that was the best before it."""
+    added = problem.arms - first
+    return first - 1 + added * (added + 3) // 2
+
+
 @verbs.reach.register(BestArm)
 def _reach(
     problem: BestArm, family: Any, data: Data, code: Code, level: float, point: Floats
