@@ -111,6 +111,12 @@ def grows(problem: Any) -> bool:
     return False
 
 
+@verb
+def features(problem: Any) -> Floats:
+    """A row for each arm, if means are linear in known features; by default no rows."""
+    return np.zeros((0, 0))
+
+
 # ---------------------------------------------------------------------------------------- in words
 
 

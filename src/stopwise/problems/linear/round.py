@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.least_squares import compare, estimate, fit, gap_cost, information
 from stopwise.core.arrays import Floats, place_of_largest
 from stopwise.core.data import Data
 from stopwise.problems import rounds
-from stopwise.problems.linear.algebra import compare, estimate, fit, information
 from stopwise.problems.linear.problem import Linear
 from stopwise.problems.verbs import Code
 
@@ -31,12 +31,17 @@ def _sketch(problem: Linear, family: Any) -> Fit:
 
 @rounds.rebuild.register(Linear)
 def _rebuild(problem: Linear, family: Any, data: Data, sketch: Fit) -> None:
-    fit(problem, family, data, sketch.means)
+    fit(problem.features, family, data, sketch.means)
 
 
 @rounds.absorb.register(Linear)
 def _absorb(problem: Linear, family: Any, data: Data, sketch: Fit, arm: int, before: float) -> None:
-    fit(problem, family, data, sketch.means)
+    fit(problem.features, family, data, sketch.means)
+
+
+@rounds.fitted.register(Linear)
+def _fitted(problem: Linear, family: Any, data: Data, means: Floats) -> None:
+    fit(problem.features, family, data, means)
 
 
 @rounds.first_oracle.register(Linear)
@@ -64,7 +69,7 @@ def _answer_at(problem: Linear, family: Any, data: Data, sketch: Fit, code: Code
     It is linear in them, with mean theta-hat and covariance A (sum_a N_a x_a x_a^T/V_a) A = A, the
     inverse of the information.
     """
-    fit(problem, family, data, sketch.drawn)
+    fit(problem.features, family, data, sketch.drawn)
     code[0] = place_of_largest(sketch.drawn)
 
 
@@ -74,10 +79,10 @@ def _best_evidence(
 ) -> float:
     """Only the arm that is best at theta-hat has any."""
     least, code[0] = math.inf, place_of_largest(sketch.means)
-    shape = information(problem, family, data.counts)
-    theta = estimate(problem, family, data, shape)
+    shape = information(problem.features, family, data.counts)
+    theta = estimate(problem.features, family, data, shape)
     for other in range(problem.arms):
         if other != code[0]:
-            gap, _, width = compare(problem, theta, shape, code[0], other)
-            least = min(least, 0.5 * gap * gap / width)
+            gap, _, width = compare(problem.features, theta, shape, code[0], other)
+            least = min(least, gap_cost(gap, width))
     return least
