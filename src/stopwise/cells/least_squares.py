@@ -94,7 +94,7 @@ def estimate(features: Floats, family: Any, data: Data, shape: Floats) -> Floats
     return solved(shape, pull)
 
 
-@jitable
+@jitable(allocates=True)
 def fit(features: Floats, family: Any, data: Data, fitted: Floats) -> None:
     """The arms' means at theta-hat."""
     theta = estimate(features, family, data, information(features, family, data.counts))

@@ -74,10 +74,15 @@ def _notes(strategy: Fitting, problem: Any) -> Floats:
 
 @pick.register(Fitting)
 def _pick(strategy: Fitting, problem: Any, family: Any, state: State, rounds: int, rng: Rng) -> int:
+    return _narrowing_sample(strategy, family, state, 1.0 * rounds)
+
+
+@jitable(allocates=True)
+def _narrowing_sample(strategy: Fitting, family: Any, state: State, t: float) -> int:
     """Where all gaps are clear and the stopping rule wants more, it goes on as if for delta/10."""
     features, more = strategy.features, state.pursuit.notes
     shape = information(features, family, state.taken)  # samples in flight narrow the ellipsoid
-    ends = ellipsoid(strategy.radius, features, family, shape, 1.0 * rounds)
+    ends = ellipsoid(strategy.radius, features, family, shape, t)
     own = information(features, family, state.data.counts)
     theta = strategy.side * estimate(features, family, state.data, own)
     best, rival, above = _rivals(features, theta, ends, strategy.base + more[0])
