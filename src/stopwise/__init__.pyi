@@ -106,6 +106,7 @@ from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
 from stopwise.sampling.hdoc import HDOC as HDOC
 from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
 from stopwise.sampling.lil_ucb import LilUCB as LilUCB
+from stopwise.sampling.lin_gape import LinGapE as LinGapE
 from stopwise.sampling.lucb_g import LUCBG as LUCBG
 from stopwise.sampling.mirror_ascent import LazyMirrorAscent as LazyMirrorAscent
 from stopwise.sampling.murphy import MurphySampling as MurphySampling
@@ -135,6 +136,7 @@ from stopwise.sampling.tracking import (
 from stopwise.sampling.ugape import UGAPE as UGAPE
 from stopwise.stopping.beyond_limit import BeyondLimit as BeyondLimit
 from stopwise.stopping.bounds_apart import BoundsApart as BoundsApart
+from stopwise.stopping.clear_gaps import ClearGaps as ClearGaps
 from stopwise.stopping.jourdan_reda import JourdanReda as JourdanReda
 from stopwise.stopping.last_left import LastLeft as LastLeft
 from stopwise.stopping.most_sampled import MostSampled as MostSampled

@@ -285,13 +285,6 @@ SETS: list[Row] = [
             ([1.0], "costs: got [1.0]; allowed: 2 numbers, one for each arm"),
         )
     ),
-    (
-        lambda: sw.simulate(
-            two, [0.1, 0.2], family=sw.Gaussian(None), deviations=1.0, costs=[1, 2], repetitions=1
-        ),
-        NotDefined,
-        ["costs with unknown variances", "Give the variances"],
-    ),
     *(
         (
             lambda bad=bad: sw.lower_bound(two, [0.1, 0.2], family=coin, delta=bad),

@@ -19,8 +19,12 @@ from stopwise.testing import check_problem
 DEAR = [1.0, 100.0]
 
 
+UNKNOWN = sw.Gaussian(variance=None)
+
+
 @pytest.mark.parametrize("family", [sw.Gaussian(), sw.Gaussian([1.0, 4.0]), sw.Bernoulli(),
-                                    sw.Exponential(), sw.Poisson()], ids=repr)  # fmt: skip
+                                    sw.Exponential(), sw.Poisson(), UNKNOWN.seen([1.0, 2.0]),
+                                    UNKNOWN.seen([0.05, 0.1])], ids=repr)  # fmt: skip
 def test_two_arms_against_a_numerical_optimum(family: Any) -> None:
     """T*_c = min over w of sum c_k w_k/D(w), to 1e-8."""
     problem, means = sw.BestArm(2), np.array([0.7, 0.4])
@@ -79,6 +83,23 @@ def test_conformance_of_priced_families(kind: str, setting: Setting) -> None:
         assert value / (found.weights[0] @ costs) == pytest.approx(found.value, rel=1e-6)
 
 
+@pytest.mark.parametrize("problem", [sw.BestArm(4), sw.BestArm(4, epsilon=0.1), sw.AnyLowArm(4, 0.55),
+                                     sw.BestArm(4, goal="min"), sw.TopArms(4, 2),
+                                     sw.BetterThan(4), sw.AnyBetterThan(4)], ids=repr)  # fmt: skip
+def test_unknown_variances_are_certified_for_each_unit_of_money(problem: Any) -> None:
+    """D at the weights, for what they cost, is the value that the certificate leaves no room above."""
+    means, costs = np.array([0.7, 0.4, 0.5, 0.95]), np.array([1.0, 7.0, 0.3, 2.0])
+    family = UNKNOWN.seen([0.2, 0.1, 0.5, 0.3])
+    found = sw.oracle(problem, means, family=family, costs=costs)
+    assert found.gap <= 1e-6
+    code, at = verbs.encode(problem, found.answers[0]), Data(found.weights[0], means)
+    value = verbs.cost(problem, family, at, code, np.zeros(4))
+    assert value / (found.weights[0] @ costs) == pytest.approx(found.value, rel=1e-6)
+    blind = sw.oracle(problem, means, family=family).weights[0]
+    dearer = verbs.cost(problem, family, Data(blind, means), code, np.zeros(4)) / (blind @ costs)
+    assert dearer <= found.value
+
+
 def test_equal_costs_change_nothing() -> None:
     """Bit for bit: oracles, but for the unit, and runs."""
     problem, means, family = sw.BestArm(3), [0.7, 0.5, 0.4], sw.Bernoulli()
@@ -128,6 +149,15 @@ def test_a_run_costs_less(strategy: Any) -> None:
     bound = sw.lower_bound(sw.BestArm(2), [0.5, 0.0], family=sw.Gaussian(), delta=0.1, costs=DEAR)
     assert bound < thrifty.mean()
     assert found.correct.mean() > 0.9
+
+
+@pytest.mark.parametrize("stated", [STATED, {**STATED, "family": UNKNOWN, "deviations": 1.0}])
+def test_samples_are_bought_in_the_oracles_shares(stated: dict[str, Any]) -> None:
+    """Ten to one of arms with equal variances, known or not; a campaign asks as a run does."""
+    runs = sw.simulate(**{**stated, "delta": 1e-6}, costs=DEAR, repetitions=30)
+    shares = runs.counts.sum(axis=0)
+    assert shares[0] / shares[1] == pytest.approx(10.0, rel=0.25)
+    assert runs.correct.all()
 
 
 def test_costs_with_several_correct_answers() -> None:

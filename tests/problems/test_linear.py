@@ -203,3 +203,31 @@ def test_error_rates_at_the_hardest_truth(strategy: Any) -> None:
     for place, delta in enumerate((0.2, 0.05)):
         wrong = [a is not None and a != 2 for a in runs.answers[:, place]]
         assert sum(wrong) <= binom.isf(1e-6, 1000, delta)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "stopping"),
+    [
+        (sw.LinGapE(), sw.ClearGaps()),
+        (sw.FrankWolfe(), sw.Wealth()),
+        (sw.StickyTrackAndStop(), sw.Stylized()),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("goal", ["max", "min"])
+def test_rounds_keep_no_memory(strategy: Any, stopping: Any, goal: str) -> None:
+    """Compiled rounds count no references: arrays must not leave the functions that make them."""
+    from numba.core.runtime import _nrt_python, rtsys
+
+    problem = sw.Linear([[1.0, 0.0], [0.0, 1.0], [0.9, 0.5]], goal=goal)
+    means, kept = problem.problem.means([1, 0]) if goal == "min" else problem.means([1, 0]), []
+    _nrt_python.memsys_enable_stats()
+    for most in (20, 20, 200):
+        before = rtsys.get_allocation_stats()
+        sw.simulate(
+            problem, means, family=sw.Gaussian(), strategy=strategy, stopping=stopping, delta=1e-300,
+            repetitions=1, seed=1, workers=1, max_rounds=most, progress=False,
+        )  # fmt: skip
+        after = rtsys.get_allocation_stats()
+        kept.append(after.alloc - before.alloc - (after.free - before.free))
+    assert kept[2] <= kept[1]

@@ -276,6 +276,38 @@ def test_values_from_python(tmp_path: Path) -> None:
     assert "<table>" in found._repr_html_()
 
 
+def test_a_study_saves_costs(tmp_path: Path) -> None:
+    """As ``simulate`` does, with a column for them; without costs the key is what it was."""
+    path = tmp_path / "dear.toml"
+    text = """
+problem = "best-arm"
+family = { kind = "gaussian", variance = "unknown" }
+strategies = ["track-and-stop"]
+deltas = [0.1]
+repetitions = 20
+seed = 3
+[[instances]]
+means = [1.0, 0.0]
+deviations = [1.0, 1.0]
+"""
+    path.write_text(f"costs = [1, 50]\n{text}")
+    study = Study.load(path)
+    study.run(progress=False)
+    found = study.collect().case()
+    again = sw.simulate(
+        sw.BestArm(2), [1.0, 0.0], family=sw.Gaussian(variance=None), deviations=1.0, costs=[1, 50],
+        strategy=sw.TrackAndStop(), delta=0.1, repetitions=20, seed=3, progress=False,
+    )  # fmt: skip
+    assert found.cost.mean() == found.counts.mean(axis=0) @ [1, 50] == found.summary()[0].cost
+    assert found.counts[:, 0].sum() > 2 * found.counts[:, 1].sum()
+    np.testing.assert_array_equal(again.counts, found.counts)
+    header, rows = study.collect().table()
+    assert (header[-1], rows[0][-1]) == ("mean cost", f"{found.cost.mean():,.1f}")
+    assert "mean cost" in study.report().read_text()
+    path.write_text(text)
+    assert Study.load(path).key != study.key
+
+
 def test_report_is_one_page_without_outside_links(once: tuple[Path, str]) -> None:
     study = Study.load(once[0])
     page = study.report().read_text()
@@ -318,6 +350,12 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ('name = "drawn"', 'name = "given"', ["line 19", "instances[1].name", "all differ"]),
     ("block = 4", "block = 0", ["line 4", "block", "at least 1"]),
     ("block = 4", "block = = 4", ["not TOML", "line 4"]),
+    (
+        "block = 4",
+        "costs = [1, 2]",
+        ["line 4", "costs", "got (1, 2)", "3 numbers, one for each arm"],
+    ),
+    ("block = 4", "costs = [1, 0, 2]", ["line 4", "costs[1]", "a cost above 0"]),
 ]
 
 

@@ -24,6 +24,7 @@ from stopwise.families.verbs import (
     divergence_slope,
     interval,
     of_arm,
+    price,
     variance,
     variance_slope,
 )
@@ -80,7 +81,9 @@ def _logarithmic_meeting_point(
 ) -> float:
     mu, gap = data.means[arm], data.means[arm] - data.means[other] + margin
     own, rival = variance(of_arm(family, arm), mu), variance(of_arm(family, other), mu)
-    share = cheapest_share(data.counts[arm], data.counts[other], own, rival, gap)
+    weight = data.counts[arm] / price(of_arm(family, arm))
+    other_weight = data.counts[other] / price(of_arm(family, other))
+    share = cheapest_share(weight, other_weight, own, rival, gap)
     return mu - share * gap
 
 

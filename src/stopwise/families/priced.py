@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.core.arrays import Floats, Ints
-from stopwise.core.errors import NotDefined
 from stopwise.core.values import Family
 from stopwise.core.verbs import verb
 from stopwise.families import verbs
@@ -37,6 +36,12 @@ class PricedQuadratic(_Priced, Quadratic, listed=False):
     __slots__ = ()
 
 
+class PricedLogarithmic(_Priced, Logarithmic, listed=False):
+    """The same for normal arms of unknown variances: (1/2) log(1 + gap^2/variance)/c_k."""
+
+    __slots__ = ()
+
+
 class PricedArm(NamedTuple):
     """One of the arms."""
 
@@ -51,14 +56,7 @@ def priced(family: Any, costs: Floats) -> Any:
 
 
 priced.register(Quadratic)(lambda family, costs: PricedQuadratic(family, costs))
-
-
-@priced.register(Logarithmic)
-def _not_priced(family: Any, costs: Floats) -> Any:
-    raise NotDefined(
-        "costs with unknown variances: the cheapest weights are not solved for Gaussian(variance=None). "
-        "Give the variances, or leave out the costs."
-    )
+priced.register(Logarithmic)(lambda family, costs: PricedLogarithmic(family, costs))
 
 
 def in_money(family: Any, costs: Floats | None) -> tuple[Any, float]:
@@ -93,7 +91,7 @@ def _interval(family: Priced) -> tuple[float, float]:
     return verbs.interval(family.family)
 
 
-for _kind in (Priced, PricedQuadratic):
+for _kind in (Priced, PricedQuadratic, PricedLogarithmic):
     verbs.arms_alike.register(_kind)(lambda family: False)
     verbs.additive.register(_kind)(lambda family: False)  # a sample is not a unit of money
     verbs.convex.register(_kind)(lambda family: verbs.convex(family.family))
@@ -116,6 +114,16 @@ def _regroup(own: PricedQuadratic, family: PricedQuadratic, arms: Ints) -> None:
     verbs.regroup(own.family, family.family, arms)
 
 
+@verbs.of_group.register(PricedLogarithmic)
+def _of_logarithmic_group(family: PricedLogarithmic, arms: Ints) -> PricedLogarithmic:
+    return PricedLogarithmic(verbs.of_group(family.family, arms), family.costs[arms])
+
+
+@verbs.regroup.register(PricedLogarithmic)
+def _regroup_logarithmic(own: PricedLogarithmic, family: PricedLogarithmic, arms: Ints) -> None:
+    verbs.regroup(own.family, family.family, arms)
+
+
 verbs.interval.register(PricedArm)(lambda arm: verbs.interval(arm.family))
 verbs.divergence.register(PricedArm)(
     lambda arm, mu, lam: verbs.divergence(arm.family, mu, lam) / arm.cost
@@ -132,4 +140,25 @@ verbs.upper.register(PricedArm)(
 )
 verbs.lower.register(PricedArm)(
     lambda arm, mu, level: verbs.lower(arm.family, mu, level * arm.cost)
+)
+
+
+class PricedLogarithmicArm(PricedArm, Logarithmic, listed=False):
+    """One with an unknown variance: the price does not scale it."""
+
+    __slots__ = ()
+
+
+@verbs.of_arm.register(PricedLogarithmic)
+def _of_logarithmic_arm(family: PricedLogarithmic, arm: int) -> PricedLogarithmicArm:
+    return PricedLogarithmicArm(verbs.of_arm(family.family, arm), family.costs[arm])
+
+
+verbs.price.register(PricedLogarithmicArm)(lambda arm: arm.cost)
+verbs.variance.register(PricedLogarithmicArm)(lambda arm, mu: verbs.variance(arm.family, mu))
+verbs.divergence_slope.register(PricedLogarithmicArm)(
+    lambda arm, mu, lam: verbs.divergence_slope(arm.family, mu, lam) / arm.cost
+)
+verbs.divergence_curvature.register(PricedLogarithmicArm)(
+    lambda arm, mu, lam: verbs.divergence_curvature(arm.family, mu, lam) / arm.cost
 )

@@ -45,6 +45,12 @@ def of_arm(family: Any, arm: int) -> Any:
     return family
 
 
+@verb(inline=True)
+def price(family: Any) -> float:
+    """By what the divergence of an arm of a ``Logarithmic`` family is divided: see priced.py."""
+    return 1.0
+
+
 @verb
 def arms_alike(family: Any) -> bool:
     """Whether all arms have the same parameters."""

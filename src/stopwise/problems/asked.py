@@ -7,8 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.shape import BOUND, GAP, SIDE, Shape
+from stopwise.core.arrays import Floats
 from stopwise.core.errors import NotDefined
-from stopwise.problems.verbs import answer_count, answers, cell_count, code_size, sense, shape
+from stopwise.problems.verbs import (
+    answer_count,
+    answers,
+    cell_count,
+    code_size,
+    features,
+    sense,
+    shape,
+)
 
 
 class Contest(NamedTuple):
@@ -24,6 +33,21 @@ class Limit(NamedTuple):
     side: float
     limit: float
     names: bool
+
+
+class Regression(NamedTuple):
+    """Which arm has the largest (side +1) or smallest (-1) mean, if means are linear in features?"""
+
+    side: float
+    features: Floats
+
+
+def linear_arms(who: Any, problem: Any) -> Regression:
+    """The question as one about linear arms, or a refusal."""
+    rows = features(problem)
+    if len(rows) == 0:
+        raise _refusal(who, problem, "the best arm by its features: Linear(features)")
+    return Regression(float(sense(problem)), rows)
 
 
 def best_arm(who: Any, problem: Any) -> Contest:

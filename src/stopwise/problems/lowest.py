@@ -84,6 +84,7 @@ verbs.adaptive_bound.register(Lowest)(
 )
 verbs.rank.register(Lowest)(lambda problem: verbs.rank(problem.problem))
 verbs.union_bound.register(Lowest)(lambda problem: verbs.union_bound(problem.problem))
+verbs.features.register(Lowest)(lambda problem: verbs.features(problem.problem))
 verbs.tie.register(Lowest)(lambda problem, means: verbs.tie(problem.problem, -means))
 verbs.asked.register(Lowest)(lambda problem: verbs.asked(problem.problem).replace("high", "low"))
 verbs.named.register(Lowest)(lambda problem, answer: verbs.named(problem.problem, answer))
@@ -265,6 +266,14 @@ def _answer_at(problem: Lowest, family: Any, data: Data, sketch: Image, code: Co
     _mirror(data.means)  # and back: a change of sign loses nothing
     rounds.answer_at(problem.problem, mirrored(family), data, sketch.sketch, code)
     _mirror(data.means)
+
+
+@rounds.fitted.register(Lowest)
+def _fitted(problem: Lowest, family: Any, data: Data, means: Floats) -> None:
+    _mirror(data.means)
+    rounds.fitted(problem.problem, mirrored(family), data, means)
+    _mirror(data.means)
+    _mirror(means)
 
 
 @rounds.refute.register(Lowest)

@@ -127,6 +127,12 @@ def front_runner(problem: Any, family: Any, data: Data, sketch: Any, code: Code)
     return best_evidence(problem, family, data, sketch, 0.0, code) > 0.0
 
 
+@verb(on=2, inline=True)
+def fitted(problem: Any, family: Any, data: Data, means: Floats) -> None:
+    """The means as the problem has them, given the arms' own: by default these, for arms not related."""
+    assign(means, data.means)
+
+
 @verb(on=2)
 def answer_at(problem: Any, family: Any, data: Data, sketch: Any, code: Code) -> None:
     """An answer that is correct at these means, whatever the sketch has seen.

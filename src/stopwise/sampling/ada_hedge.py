@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.core.arrays import Floats, Rng, largest
-from stopwise.core.data import State
+from stopwise.core.data import Data, State
 from stopwise.core.values import Strategy
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence, lower, of_arm, upper
@@ -47,6 +47,7 @@ class Learners(NamedTuple):
     gains: Floats
     gaps: Floats
     step: Floats  # the last gains
+    means: Floats
     found: Refutation
 
 
@@ -54,7 +55,8 @@ class Learners(NamedTuple):
 def _notes(strategy: AdaHedge, problem: Any) -> Learners:
     arms, answers = problem.arms, answer_count(problem)
     rows = answers if 0 < answers * arms <= ROOM else 1
-    return Learners(np.zeros((rows, arms)), np.zeros(rows), np.zeros(arms), refutation(arms))
+    step, means = np.zeros((2, arms))
+    return Learners(np.zeros((rows, arms)), np.zeros(rows), step, means, refutation(arms))
 
 
 @aim.register(AdaHedge)
@@ -65,8 +67,9 @@ def _aim(
     front_runner(problem, family, state.data, state.sketch, code)
     who = code[0] if learners.gaps.size > 1 else 0
     hedge(learners.gains[who], learners.gaps[who], weights)
-    best_response(problem, family, state, learners.found)
-    optimistic_gains(family, state, math.log(rounds), learners.found.model, learners.step)
+    best_response(problem, family, state, learners.means, learners.found)
+    data = Data(state.data.counts, learners.means)
+    optimistic_gains(family, data, math.log(rounds), learners.found.model, learners.step)
     learners.gaps[who] += learn(learners.gains[who], learners.gaps[who], weights, learners.step)
 
 
@@ -98,12 +101,12 @@ def learn(gains: Floats, gap: float, weights: Floats, step: Floats) -> float:
 
 
 @jitable
-def optimistic_gains(family: Any, state: State, level: float, model: Floats, out: Floats) -> None:
+def optimistic_gains(family: Any, data: Data, level: float, model: Floats, out: Floats) -> None:
     """The most of d(xi, lambda_k) over xi with N d(mu-hat, xi) <= level, and level/N at least.
 
     An arm that the model leaves alone gains level/N, as does one for which the most is infinite.
     """
-    counts, means = state.data
+    counts, means = data
     for k in range(out.size):
         out[k] = share = level / counts[k]
         if model[k] != means[k]:

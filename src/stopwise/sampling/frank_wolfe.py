@@ -17,7 +17,7 @@ from stopwise.core.data import Data, State
 from stopwise.core.errors import NotDefined
 from stopwise.core.values import Empty, Strategy, Value
 from stopwise.core.verbs import jitable, registered
-from stopwise.problems.rounds import front_runner, weakest_cell
+from stopwise.problems.rounds import fitted, front_runner, weakest_cell
 from stopwise.problems.verbs import answer_count, cell_count, code_size, project
 from stopwise.sampling.games import BY_THE_MEANS, WithTracker, gains
 from stopwise.sampling.matrix_game import Tableau, new_tableau, play
@@ -77,6 +77,7 @@ class Pieces(NamedTuple):
 
     average: Floats
     goal: Floats  # z
+    means: Floats
     costs: Floats
     slopes: Floats  # piece x arm
     model: Floats
@@ -89,6 +90,7 @@ def _notes(strategy: FrankWolfe, problem: Any) -> Pieces:
     rows = min(cells, PIECES)
     return Pieces(
         np.full(arms, 1.0 / arms),
+        np.zeros(arms),
         np.zeros(arms),
         np.zeros(cells),
         np.zeros((rows, arms)),
@@ -114,7 +116,8 @@ def _aim(
     found = 0
     if not is_square(rounds // arms):
         radius = rounds**-0.9 / arms
-        found = nearly_least(problem, family, state.data.means, goal.code, radius, pieces)
+        fitted(problem, family, state.data, pieces.means)
+        found = nearly_least(problem, family, goal.code, radius, pieces)
     if found == 0:
         fill(pieces.goal, 1.0 / arms)
     elif found == 1:
@@ -135,13 +138,12 @@ def is_square(number: int) -> bool:
 
 
 @jitable
-def nearly_least(
-    problem: Any, family: Any, means: Floats, code: Ints, radius: float, pieces: Pieces
-) -> int:
+def nearly_least(problem: Any, family: Any, code: Ints, radius: float, pieces: Pieces) -> int:
     """How many cells are within the radius of the cheapest; none if that costs nothing.
 
     Their slopes at x, less their cost: what a step towards each arm gains (A of the matrix game).
     """
+    means = pieces.means
     data, cells, least = Data(pieces.average, means), cell_count(problem, code), math.inf
     for cell in range(cells):
         pieces.costs[cell] = project(problem, family, data, code, cell, pieces.model)

@@ -14,7 +14,7 @@ from stopwise.core.arrays import Floats
 from stopwise.core.data import Data, State
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence, of_arm
-from stopwise.problems.rounds import Refutation, refute
+from stopwise.problems.rounds import Refutation, fitted, refute
 from stopwise.sampling.tracking import CTracking, follow
 
 BY_THE_MEANS = (
@@ -49,9 +49,12 @@ def _follow(
 
 
 @jitable
-def best_response(problem: Any, family: Any, state: State, found: Refutation) -> None:
-    """The closest model that refutes the pursued answer, at the weights."""
-    data = Data(state.pursuit.weights, state.data.means)
+def best_response(
+    problem: Any, family: Any, state: State, means: Floats, found: Refutation
+) -> None:
+    """The estimated means, and the closest model that refutes the pursued answer, at the weights."""
+    fitted(problem, family, state.data, means)
+    data = Data(state.pursuit.weights, means)
     refute(problem, family, data, state.sketch, state.pursuit.code, 0.0, found)
 
 

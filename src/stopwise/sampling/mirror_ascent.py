@@ -43,6 +43,7 @@ class Slope(NamedTuple):
 
     weights: Floats
     step: Floats
+    means: Floats
     past: Floats  # steps, and the sum of D at their weights
     found: Refutation
 
@@ -50,7 +51,8 @@ class Slope(NamedTuple):
 @notes.register(LazyMirrorAscent)
 def _notes(strategy: LazyMirrorAscent, problem: Any) -> Slope:
     arms = problem.arms
-    return Slope(np.full(arms, 1.0 / arms), np.zeros(arms), np.zeros(2), refutation(arms))
+    step, means = np.zeros((2, arms))
+    return Slope(np.full(arms, 1.0 / arms), step, means, np.zeros(2), refutation(arms))
 
 
 @aim.register(LazyMirrorAscent)
@@ -60,15 +62,15 @@ def _aim(
     slope = state.pursuit.notes
     front_runner(problem, family, state.data, state.sketch, state.pursuit.code)
     assign(state.pursuit.weights, slope.weights)
-    best_response(problem, family, state, slope.found)
-    gains(family, state.data.means, slope.found.model, slope.step)
+    best_response(problem, family, state, slope.means, slope.found)
+    gains(family, slope.means, slope.found.model, slope.step)
     climb(slope)
 
 
 @jitable
 def climb(slope: Slope) -> None:
     """One step; none where the gradient is 0 or not finite."""
-    weights, step, past, _ = slope
+    weights, step, _, past, _ = slope
     arms, most, value = weights.size, largest(step), 0.0
     for k in range(arms):
         value += weights[k] * step[k]

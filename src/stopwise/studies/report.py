@@ -55,7 +55,8 @@ def panels(results: StudyResults) -> list[Panel]:
 
 def _panel(results: StudyResults, instance: Instance) -> Panel:
     family = known_family(results.spec.family, instance.laws)
-    truth = oracle(instance.problem, instance.means, family=family)
+    costs = results.spec.costs  # with them the weights to compare with are the cheapest
+    truth = oracle(instance.problem, instance.means, family=family, costs=costs)
     several = len(results.spec.stopping) > 1
     series = tuple(
         _series(f"{case.strategy[0]}, {case.stopping[0]}" if several else case.strategy[0], found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -42,6 +42,7 @@ class Row:
     error_rate: float
     error_interval: tuple[float, float]  # exact (Clopper-Pearson), 95 %
     ratio: float  # mean / (T* log 1/delta)
+    cost: float | None = None  # the mean cost of a run, if costs were given
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,7 @@ class Summary:
         """Header and rows."""
         header = ["delta", "runs", "undecided", "mean", "+-", "5 %", "median", "95 %"]
         header += ["errors", "error rate (95 % interval)", "mean/(T* log 1/delta)"]
+        header += ["mean cost"] if self.rows[0].cost is not None else []
         rows = []
         for row in self.rows:
             low, high = row.error_interval
@@ -82,6 +84,7 @@ class Summary:
                     f"{row.errors:,}",
                     f"{row.error_rate:.4f} ({low:.4f} to {high:.4f})",
                     f"{row.ratio:.3f}",
+                    *([] if row.cost is None else [f"{row.cost:,.1f}"]),
                 ]
             )
         return header, rows
@@ -180,6 +183,9 @@ class Results:
             self._row(delta, times[:, d], correct[:, d], time)
             for d, delta in enumerate(self.deltas)
         )
+        if self.costs is not None:
+            spent = self.cost.reshape(shape).mean(axis=0)
+            rows = tuple(replace(row, cost=float(spent[d])) for d, row in enumerate(rows))
         return Summary(rows, self.proven, self.guarantee, time)
 
     def _row(self, delta: float, times: Ints, correct: NDArray[np.bool_], time: float) -> Row:
@@ -224,6 +230,7 @@ class Results:
             "means": repr(self.means.tolist()),
             **({"laws": "; ".join(map(in_words, self.laws))} if self.laws else {}),
             "delta": repr(self.delta),
+            **({} if self.costs is None else {"costs": repr(self.costs.tolist())}),
             "seed": str(self.seed),
             "max_rounds": str(self.max_rounds),
         }
@@ -243,6 +250,8 @@ class Results:
         }
         for arm in range(counts.shape[1]):
             columns[f"count_{arm}"] = counts[:, arm].astype(np.int64)
+        if self.costs is not None:
+            columns["cost"] = self.cost.reshape(-1)
         return columns
 
     def __repr__(self) -> str:

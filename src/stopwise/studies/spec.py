@@ -51,6 +51,7 @@ class StudySpec(NamedTuple):
     seed: int
     max_rounds: int
     block: int
+    costs: tuple[float, ...] | float | None = None  # of a sample of each arm, to be saved
 
     def cases(self) -> tuple[Case, ...]:
         """The grid, in the order that numbers it."""
@@ -61,7 +62,8 @@ class StudySpec(NamedTuple):
         """What the engine needs for a case."""
         _, problem, means, laws = case.instance
         asked = Setting(problem, self.family, case.strategy[1], case.stopping[1])
-        return prepare(asked, list(laws) or means, self.deltas, self.max_rounds)
+        truth = list(laws) or means
+        return prepare(asked, truth, self.deltas, self.max_rounds, costs=self.costs)
 
     def fingerprint(self) -> str:
         """A hash of what decides the numbers: the values, the version, and a user's own functions."""
@@ -74,6 +76,7 @@ class StudySpec(NamedTuple):
             tuple(value for _, value in self.strategies),
             tuple(value for _, value in self.stopping),
             *(self.deltas, self.repetitions, self.seed, self.max_rounds, self.block),
+            *(() if self.costs is None else (self.costs,)),
         )
         digest = hashlib.sha256(f"stopwise {__version__}".encode())
         parts = list(_parts(values))
@@ -195,6 +198,6 @@ def try_each(spec: StudySpec) -> None:
         try:
             spec.design(case)
         except BadArgument as error:  # it says where its argument came from
-            if error.name in ("delta", "max_rounds"):
+            if error.name in ("delta", "max_rounds") or error.name.startswith("costs"):
                 raise
             raise error.renamed(f"{where}.{error.name}") from None

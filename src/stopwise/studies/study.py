@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from stopwise.core.checks import whole
+from stopwise.core.checks import costs as prices, whole
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family, Problem, check_role, needs_family
 from stopwise.engine.batch import Batch
@@ -36,7 +37,8 @@ class Study:
 
     ``problem`` is a problem, or a function of the number of arms (such as BestArm itself).
     ``instances`` are means (or laws or pilot data, see ``simulate``): of one instance, a list of them,
-    or a dict from names; ``deviations`` are the arms' standard deviations, in all of them.
+    or a dict from names; ``deviations`` are the arms' standard deviations, in all of them, and ``costs``
+    what a sample of each arm costs, which strategies that track oracle weights then save.
     ``strategies`` and ``stopping`` likewise, by default what suits the problem and the family.
     ``block`` is how many repetitions are stored together. Results depend on these and on ``seed``,
     never on who computes them; ``folder`` is where blocks are kept.
@@ -50,6 +52,7 @@ class Study:
         *,
         family: Family,
         deviations: Any = None,
+        costs: float | ArrayLike | None = None,
         strategies: Any = None,
         stopping: Any = None,
         deltas: float | Sequence[float] = DELTA,
@@ -76,6 +79,7 @@ class Study:
             whole("seed", seed, least=0),
             whole("max_rounds", max_rounds, least=1),
             min(1000, max(10, count // 20)) if block is None else whole("block", block, least=1),
+            costs if costs is None or np.ndim(costs) == 0 else tuple(np.asarray(costs).tolist()),
         )
         try_each(self.spec)
         self.key = self.spec.fingerprint()
@@ -161,7 +165,8 @@ class Study:
             0, *(np.concatenate(column) for column in list(zip(*batches, strict=True))[1:])
         )
         deltas = spec.deltas if len(spec.deltas) > 1 else spec.deltas[0]
-        return collect(design, deltas, spec.seed, joined, True)
+        results = collect(design, deltas, spec.seed, joined, True)
+        return replace(results, costs=prices(spec.costs, results.means.size))
 
     def report(self, path: str | PathLike[str] | None = None) -> Path:
         """One self-contained HTML page about the collected results; where it was written."""

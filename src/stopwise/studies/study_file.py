@@ -25,7 +25,7 @@ LAWS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
 KINDS = "``means``, a ``law`` or ``pilot`` data"
 KEYS = (
     *("name", "problem", "family", "instances", "strategies", "stopping"),
-    *("deltas", "repetitions", "seed", "max_rounds", "block"),
+    *("deltas", "repetitions", "seed", "max_rounds", "block", "costs"),
 )
 
 
@@ -65,7 +65,7 @@ def _arguments(table: dict[str, Any], path: Path) -> dict[str, Any]:
     values: dict[str, Any] = {
         key: _values(key, table[key]) for key in ("strategies", "stopping") if key in table
     }
-    others = ("deltas", "repetitions", "max_rounds", "block")
+    others = ("deltas", "repetitions", "max_rounds", "block", "costs")
     return {
         "problem": lambda arms: spelling.problem(question, arms),
         "instances": dict(_instances(table["instances"], seed, family, path.parent)),

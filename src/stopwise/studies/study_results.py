@@ -207,4 +207,5 @@ def describe(spec: StudySpec, key: str) -> dict[str, Any]:
         "seed": spec.seed,
         "max_rounds": spec.max_rounds,
         "block": spec.block,
+        **({} if spec.costs is None else {"costs": spec.costs}),
     }

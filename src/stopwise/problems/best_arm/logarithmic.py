@@ -19,7 +19,7 @@ from stopwise.cells.two_minima import cheapest_share, minima
 from stopwise.core.arrays import Floats, divide, fill
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
-from stopwise.families.verbs import Logarithmic, divergence, of_arm, variance
+from stopwise.families.verbs import Logarithmic, divergence, of_arm, price, variance
 from stopwise.problems import verbs
 from stopwise.problems.best_arm.optimum import best_arm_bound, best_arm_optimum
 from stopwise.problems.best_arm.problem import BestArm
@@ -88,36 +88,45 @@ def _excess(
     g_j is concave: Newton's method for g_j(z) = y comes from the left after its first step.
     """
     mass, bend, own = 0.0, 0.0, variance(of_arm(family, arm), means[arm])
+    cost = price(of_arm(family, arm))
     for j in range(means.size):
         if j == arm:
             continue
         gap, spread = means[arm] - means[j] + margin, variance(of_arm(family, j), means[j])
+        rate = price(of_arm(family, j)) / cost
         if (
             state[j] <= 0.0
         ):  # from the left: where a quadratic divergence, which is larger, has g = y
-            state[j] = spread / max(0.5 * gap * gap / y - own, 1e-12 * own)
+            state[j] = rate * spread / max(0.5 * gap * gap / (y * cost) - own, 1e-12 * own)
         e = a = b = 0.0
         for _ in range(20):
-            e = gap * cheapest_share(1.0, state[j], own, spread, gap)
+            e = gap * cheapest_share(1.0, state[j] / rate, own, spread, gap)
             f = gap - e
-            a, b = _paid(e, own), _paid(f, spread)
+            a, b = _paid(e, own) / cost, _paid(f, spread) / (cost * rate)
             step = (y - a - state[j] * b) / b
             state[j] = max(state[j] + step, 0.5 * state[j])
             if abs(step) <= close * state[j]:
                 break
         mass += a / b
-        bend += _steepness(own, spread, e, gap - e, a, b)
+        bend += _steepness(own, spread, e, gap - e, a, b, rate) / cost
     return mass, bend
 
 
 @jitable
-def _steepness(own: float, spread: float, e: float, f: float, a: float, b: float) -> float:
-    """The slope of a/b in y along the closest models: (a'/b + a b'/b^2)/(z' b), z = a'/b'."""
+def _steepness(
+    own: float, spread: float, e: float, f: float, a: float, b: float, rate: float
+) -> float:
+    """The slope of a/b in y along the closest models: (a'/b + a b'/b^2)/(z' b), z = a'/b'.
+
+    Times the answer's price; ``rate`` is the rival's in units of it.
+    """
     top, bottom = own + e * e, spread + f * f
     fall, rise = e / top, f / bottom  # slopes of a in e, and of b in f
     fall_slope, rise_slope = (own - e * e) / (top * top), (spread - f * f) / (bottom * bottom)
     along = (fall_slope * rise + fall * rise_slope) / (rise * rise)  # of z in e
-    return (fall * b + a * rise) / (b * b * b * along) if along > 0.0 else 0.0
+    if along <= 0.0:
+        return 0.0
+    return (fall * b + a * rise / rate) / (b * b * b * along * rate)
 
 
 @jitable
@@ -127,10 +136,18 @@ def _ends(
     """Both closest models of a rival, as (a, b) each: the same twice where there is one."""
     gap = data.means[arm] - data.means[j] + margin
     own, spread = variance(of_arm(family, arm), 0.0), variance(of_arm(family, j), 0.0)
-    p = data.counts[arm] / (data.counts[arm] + data.counts[j])
-    first, last = minima(p, own / (gap * gap), spread / (gap * gap))
-    a, b = _paid(first * gap, own), _paid((1.0 - first) * gap, spread)
-    return a, b, _paid(last * gap, own), _paid((1.0 - last) * gap, spread)
+    cost, other_cost = price(of_arm(family, arm)), price(of_arm(family, j))
+    first, last = minima(_part(family, data, arm, j), own / (gap * gap), spread / (gap * gap))
+    a, b = _paid(first * gap, own) / cost, _paid((1.0 - first) * gap, spread) / other_cost
+    c, d = _paid(last * gap, own) / cost, _paid((1.0 - last) * gap, spread) / other_cost
+    return a, b, c, d
+
+
+@jitable
+def _part(family: Any, data: Data, arm: int, j: int) -> float:
+    """The answer's part of the weights of the two, as samples."""
+    weight = data.counts[arm] / price(of_arm(family, arm))
+    return weight / (weight + data.counts[j] / price(of_arm(family, j)))
 
 
 @jitable
@@ -184,7 +201,7 @@ def _models(problem: BestArm, family: Any, data: Data, code: Code) -> Floats:
         if j != arm:
             gap = means[arm] - means[j] + problem.epsilon
             own, spread = variance(of_arm(family, arm), 0.0), variance(of_arm(family, j), 0.0)
-            p = data.counts[arm] / (data.counts[arm] + data.counts[j])
+            p = _part(family, data, arm, j)
             for share in minima(p, own / (gap * gap), spread / (gap * gap)):
                 found[row] = means
                 found[row, arm] = means[arm] - share * gap

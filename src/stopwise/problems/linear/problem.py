@@ -14,6 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stopwise.cells.least_squares import (
+    TIED,
+    compare,
+    dot,
+    estimate,
+    gap_cost,
+    information,
+    log_determinant,
+    mixed_prior,
+    solved,
+    squared,
+)
 from stopwise.core import checks
 from stopwise.core.arrays import Floats, assign
 from stopwise.core.data import Curve, Data
@@ -24,15 +36,6 @@ from stopwise.core.verbs import jitable
 from stopwise.families.verbs import Quadratic, of_arm, space, variance
 from stopwise.problems import verbs
 from stopwise.problems.limits import arms_in_words
-from stopwise.problems.linear.algebra import (
-    TIED,
-    compare,
-    dot,
-    estimate,
-    information,
-    log_determinant,
-    solved,
-)
 from stopwise.problems.lowest import GOALS, asked_for, lowest_in_words
 from stopwise.problems.verbs import Code
 
@@ -86,7 +89,8 @@ verbs.several_answers.register(Linear)(lambda problem: False)
 verbs.sense.register(Linear)(lambda problem: 1)
 verbs.named.register(Linear)(lambda problem, answer: (answer,))
 verbs.rank.register(Linear)(lambda problem: problem.arms)
-verbs.union_bound.register(Linear)(lambda problem: problem.arms - 1)
+verbs.union_bound.register(Linear)(lambda problem: 1)  # at the true theta one martingale is enough
+verbs.features.register(Linear)(lambda problem: problem.features)
 
 
 @verbs.correct_answers.register(Linear)
@@ -148,16 +152,16 @@ verbs.cell_count.register(Linear)(lambda problem, code: problem.arms - 1)
 def _project(
     problem: Linear, family: Any, data: Data, code: Code, cell: int, closest: Floats
 ) -> float:
-    shape = information(problem, family, data.counts)
-    theta = estimate(problem, family, data, shape)
-    gap, toward, width = compare(problem, theta, shape, code[0], rival(code, cell))
+    shape = information(problem.features, family, data.counts)
+    theta = estimate(problem.features, family, data, shape)
+    gap, toward, width = compare(problem.features, theta, shape, code[0], rival(code, cell))
     assign(closest, data.means)
     if gap == 0.0 or width <= 0.0:
         return 0.0
     for a in range(closest.size):
         closest[a] = dot(problem.features[a], theta)
         closest[a] -= gap / width * dot(problem.features[a], toward)
-    return 0.5 * gap * gap / width
+    return gap_cost(gap, width)
 
 
 @verbs.add_hessian.register(Linear)
@@ -165,9 +169,9 @@ def _add_hessian(
     problem: Linear, family: Any, data: Data, code: Code, cell: int, closest: Floats, curve: Curve
 ) -> None:
     """(gap/q)^2 (u_k^2 u_l^2/q - u_k G_kl u_l): u = X V^-1 y, G = X V^-1 X^T, q = y . V^-1 y."""
-    shape = information(problem, family, data.counts)
-    theta = estimate(problem, family, data, shape)
-    gap, toward, width = compare(problem, theta, shape, code[0], rival(code, cell))
+    shape = information(problem.features, family, data.counts)
+    theta = estimate(problem.features, family, data, shape)
+    gap, toward, width = compare(problem.features, theta, shape, code[0], rival(code, cell))
     factor = curve.scale * gap * gap / (width * width)
     along = np.zeros(problem.arms)  # u
     for k in range(problem.arms):
@@ -189,17 +193,13 @@ def _mixed_evidence(
 
     P is the precision of a normal prior for theta's deviation, (d/K) sum_a x_a x_a^T/s_a^2 over gap^2.
     """
-    shape = information(problem, family, data.counts)
-    theta = estimate(problem, family, data, shape)
-    pair = compare(problem, theta, shape, code[0], rival(code, cell))
-    size = problem.features.shape[1]
-    each = size / (problem.arms * gap * gap)
-    prior = information(problem, family, np.full(problem.arms, each))
-    wider = pair.width
-    for r in range(size):
-        wider += pair.toward[r] * dot(prior[r], pair.toward)
+    shape = information(problem.features, family, data.counts)
+    theta = estimate(problem.features, family, data, shape)
+    pair = compare(problem.features, theta, shape, code[0], rival(code, cell))
+    prior = mixed_prior(problem.features, family, gap)
+    wider = pair.width + squared(prior, pair.toward)
     lost = log_determinant(shape + prior) - log_determinant(prior)
-    return 0.5 * pair.gap * pair.gap / wider - 0.5 * lost
+    return gap_cost(pair.gap, wider) - 0.5 * lost
 
 
 @verbs.reach.register(Linear)
@@ -208,10 +208,10 @@ def _reach(
 ) -> float:
     """The answer must not be below any rival: the dearest of these, a lower bound."""
     most, point[0] = 0.0, math.nan
-    shape = information(problem, family, data.counts)
-    theta = estimate(problem, family, data, shape)
+    shape = information(problem.features, family, data.counts)
+    theta = estimate(problem.features, family, data, shape)
     for other in range(problem.arms):
         if other != code[0]:
-            gap, _, width = compare(problem, theta, shape, other, code[0])
-            most = max(most, 0.5 * gap * gap / width)
+            gap, _, width = compare(problem.features, theta, shape, other, code[0])
+            most = max(most, gap_cost(gap, width))
     return most

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.cells.least_squares import compare, estimate, fit, gap_cost, information
 from stopwise.core.arrays import Floats, place_of_largest
 from stopwise.core.data import Data
+from stopwise.core.verbs import jitable
 from stopwise.problems import rounds
-from stopwise.problems.linear.algebra import compare, estimate, fit, information
 from stopwise.problems.linear.problem import Linear
 from stopwise.problems.verbs import Code
 
@@ -31,12 +32,17 @@ def _sketch(problem: Linear, family: Any) -> Fit:
 
 @rounds.rebuild.register(Linear)
 def _rebuild(problem: Linear, family: Any, data: Data, sketch: Fit) -> None:
-    fit(problem, family, data, sketch.means)
+    fit(problem.features, family, data, sketch.means)
 
 
 @rounds.absorb.register(Linear)
 def _absorb(problem: Linear, family: Any, data: Data, sketch: Fit, arm: int, before: float) -> None:
-    fit(problem, family, data, sketch.means)
+    fit(problem.features, family, data, sketch.means)
+
+
+@rounds.fitted.register(Linear)
+def _fitted(problem: Linear, family: Any, data: Data, means: Floats) -> None:
+    fit(problem.features, family, data, means)
 
 
 @rounds.first_oracle.register(Linear)
@@ -54,7 +60,7 @@ def _answer_weights(
     """Where the answer is wrong, those of the best arm."""
     value = rounds.solve_round(problem, family, sketch.means, code, weights)
     if value == 0.0:
-        _first_oracle(problem, family, data, sketch, sketch.code, weights)
+        rounds.first_oracle(problem, family, data, sketch, sketch.code, weights)
 
 
 @rounds.answer_at.register(Linear)
@@ -64,7 +70,7 @@ def _answer_at(problem: Linear, family: Any, data: Data, sketch: Fit, code: Code
     It is linear in them, with mean theta-hat and covariance A (sum_a N_a x_a x_a^T/V_a) A = A, the
     inverse of the information.
     """
-    fit(problem, family, data, sketch.drawn)
+    fit(problem.features, family, data, sketch.drawn)
     code[0] = place_of_largest(sketch.drawn)
 
 
@@ -73,11 +79,17 @@ def _best_evidence(
     problem: Linear, family: Any, data: Data, sketch: Fit, enough: float, code: Code
 ) -> float:
     """Only the arm that is best at theta-hat has any."""
-    least, code[0] = math.inf, place_of_largest(sketch.means)
-    shape = information(problem, family, data.counts)
-    theta = estimate(problem, family, data, shape)
-    for other in range(problem.arms):
-        if other != code[0]:
-            gap, _, width = compare(problem, theta, shape, code[0], other)
-            least = min(least, 0.5 * gap * gap / width)
+    code[0] = place_of_largest(sketch.means)
+    return _least_cost(problem.features, family, data, code[0])
+
+
+@jitable(allocates=True)
+def _least_cost(features: Floats, family: Any, data: Data, arm: int) -> float:
+    """Of letting another arm overtake this one."""
+    least, shape = math.inf, information(features, family, data.counts)
+    theta = estimate(features, family, data, shape)
+    for other in range(len(features)):
+        if other != arm:
+            gap, _, width = compare(features, theta, shape, arm, other)
+            least = min(least, gap_cost(gap, width))
     return least

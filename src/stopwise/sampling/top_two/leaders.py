@@ -6,12 +6,12 @@ import math
 from typing import Any, NamedTuple
 
 from stopwise.cells.bound import arm_cost
-from stopwise.core.arrays import Rng, assign
+from stopwise.core.arrays import Rng
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingVerb
 from stopwise.core.values import Empty, Value
 from stopwise.core.verbs import jitable, verb
-from stopwise.problems.rounds import answer_at, front_runner
+from stopwise.problems.rounds import answer_at, fitted, front_runner
 from stopwise.problems.verbs import contest
 from stopwise.sampling.top_two.duel import (
     ExpectedImprovement,
@@ -73,7 +73,7 @@ def lead_by_draw(problem: Any, family: Any, state: State, rng: Rng) -> None:
     drawn = Data(state.data.counts, notes.draw)
     answer_at(problem, family, drawn, state.sketch, state.pursuit.code)
     if contest(problem) == 0.0:  # it may be right for other arms than at the estimate
-        assign(notes.means, notes.draw)
+        fitted(problem, family, drawn, notes.means)
 
 
 class _UpperBound(NamedTuple):

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from stopwise.core.arrays import Rng, assign
+from stopwise.core.arrays import Rng
 from stopwise.core.checks import finite, not_negative, positive
 from stopwise.core.data import State
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NOT_NEGATIVE, POSITIVE, Option
 from stopwise.core.values import Value
+from stopwise.problems.rounds import fitted
 from stopwise.problems.verbs import check, contest, with_slack
 from stopwise.sampling.top_two.challengers import Resampling, TransportCost, challenge
 from stopwise.sampling.top_two.duel import (
@@ -259,7 +260,7 @@ def _pick(
     strategy: Duellists, problem: Any, family: Any, state: State, rounds: int, rng: Rng
 ) -> int:
     asked = strategy.problem
-    assign(state.pursuit.notes.means, state.data.means)
+    fitted(asked, family, state.data, state.pursuit.notes.means)
     lead(strategy.leader, asked, family, state, rounds, rng)
     challenge(strategy.challenger, asked, family, state, rng)
     return split(strategy.share, asked, family, state, rng)
