@@ -17,7 +17,7 @@ EPILOG = (
     "Each writes pictures (PNG, SVG), its data (Parquet) and summary.json to DIR/NAME, and prints what "
     "the paper says beside what was measured. On two processors table1, figure1 and figure3 take "
     "seconds, figure2 and figure4 a minute, figure5 a quarter of an hour; with --full figure2 takes "
-    "half an hour and figure5 a night. The first run of figure5 also compiles for some minutes."
+    "ten minutes and figure5 a night. The first run of figure5 also compiles for some minutes."
 )
 
 
