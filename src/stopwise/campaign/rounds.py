@@ -20,7 +20,8 @@ from stopwise.engine.live import Record, open_ledger
 
 LONG = 5000  # events of a record from which on compiling pays at once
 WIDE = 50  # arms from which on it does
-SOON = 0.5  # seconds that a process spends on asks and tells after which it pays, meanwhile
+SOON = 0.5  # seconds that a process spends on asks, tells and looks after which it pays, meanwhile
+SOONER = 0.1  # the same in a process that goes on for days
 
 
 class Rounds:
@@ -35,18 +36,18 @@ class Rounds:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Asks or tells, which take time."""
+        """Asks, tells or looks, which take time."""
         begun = time.thread_time()
         yield
         self._left -= time.thread_time() - begun
 
     def pay_off(self, design: Design) -> None:
-        """A process that asks, and has spent long on it, gets compiled rounds, without waiting."""
+        """A process that asks or looks, and has spent long on it, gets compiled rounds, meanwhile."""
         if self._left <= 0.0 and self.replay is live.replay:
             self._left = math.inf
             # not a daemon: a process must not end in the middle of a compiler
             thread = threading.Thread(target=self._compile_meanwhile, args=(design,), daemon=False)
-            _threads[:] = [thread]
+            _threads[:] = [*(each for each in _threads if each.is_alive()), thread]
             thread.start()
 
     def _compile_meanwhile(self, design: Design) -> None:
@@ -66,6 +67,12 @@ class Rounds:
             arguments = (design.setting, design.levels[0], open_ledger(design), record)
             self.take = _compiled(live.take, design, arguments)
             self.replay = _compiled(live.replay, design, (*arguments, whole, generator(0)))
+
+
+def expect_days() -> None:
+    """This process goes on for long: compiling pays sooner."""
+    global SOON
+    SOON = SOONER
 
 
 def _swaps_stdout() -> bool:
