@@ -140,10 +140,11 @@ def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], i
     likely = [each for each in (session.leading, session.pursued) if each is not None]
     likely += islice(correct_answers(problem, session.means), LISTED)
     known = dict.fromkeys([*likely, *islice(answers(problem), LISTED + COUNTED + 1)])
+    state, family = session.weighed, session.family
     found = {
-        in_words(problem, answer, spec.labels): float(
-            evidence_for(rule, problem, session.family, session.weighed, encode(problem, answer))
-        )
+        in_words(problem, answer, spec.labels): session.evidence
+        if answer == session.leading
+        else float(evidence_for(rule, problem, family, state, encode(problem, answer)))
         for answer in islice(known, LISTED)
     }
     others = min(len(known) - len(found), COUNTED + 1)

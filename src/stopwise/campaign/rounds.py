@@ -20,9 +20,9 @@ from stopwise.engine.live import Record, open_ledger
 
 LONG = 5000  # events of a record from which on compiling pays at once
 WIDE = 50  # arms from which on it does
-# seconds that a process spends on asks and tells after which, meanwhile, compiled rounds are looked for
-# on disk; and after which they are compiled
-EARLY, SOON = 0.05, 0.5
+# seconds that a process spends on asks, tells and looks after which, meanwhile, compiled rounds are
+# looked for on disk; after which they are compiled; and the latter in a process that goes on for days
+EARLY, SOON, SOONER = 0.05, 0.5, 0.1
 
 
 class Rounds:
@@ -37,13 +37,13 @@ class Rounds:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Asks or tells, which take time."""
+        """Asks, tells or looks, which take time."""
         begun = time.thread_time()
         yield
         self._left -= time.thread_time() - begun
 
     def pay_off(self, design: Design) -> None:
-        """A process that asks, and has spent long on it, gets compiled rounds, without waiting."""
+        """A process that asks or looks, and has spent long on it, gets compiled rounds, meanwhile."""
         if self._left <= 0.0 and self.replay is live.replay:
             self._left = math.inf
             work = self._compile_meanwhile if self._looked else self._look_meanwhile
@@ -74,6 +74,12 @@ class Rounds:
             arguments = (design.setting, design.levels[0], open_ledger(design), record)
             self.take = _compiled(live.take, design, arguments, anew)
             self.replay = _compiled(live.replay, design, (*arguments, whole, generator(0)), anew)
+
+
+def expect_days() -> None:
+    """This process goes on for long: compiling pays sooner."""
+    global SOON
+    SOON = SOONER
 
 
 def _swaps_stdout() -> bool:

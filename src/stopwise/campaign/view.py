@@ -120,7 +120,9 @@ class View:
             return ledger.state
         if self._weighed is None or self._weighed[0] != self.samples:
             own = copied(ledger)
-            self._rounds.take(self.design.setting, math.inf, own, LOOK)
+            self._rounds.pay_off(self.design)
+            with self._rounds.timed():
+                self._rounds.take(self.design.setting, math.inf, own, LOOK)
             self._weighed = self.samples, own.state
         return self._weighed[1]
 

@@ -59,6 +59,7 @@ def serve(
     if not always_open:
         refuse_to_be_open(host, names, tokens, store)
     _service()
+    from stopwise.campaign import rounds
     from stopwise.web import server
     from stopwise.web.app import create_app
 
@@ -78,6 +79,7 @@ def serve(
         err=True,
     )
     _collect_seldom()
+    rounds.expect_days()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # after a graceful end
     server.run(application, listener, behind_proxy=bool(names))
 
