@@ -8,7 +8,14 @@ from typing import Any
 from stopwise.cells.radius import proxy, ruler, sized
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import Quadratic, divergence, divergence_slope, space, variance
+from stopwise.families.verbs import (
+    Quadratic,
+    divergence,
+    divergence_slope,
+    least_divergence,
+    space,
+    variance,
+)
 
 
 @verb
@@ -80,7 +87,7 @@ def refuted(
     """
     own, mean = ruler(radius, family, arm), data.means[arm]
     scale, growth = sized(radius, own, data.counts[arm], mean, rounds)
-    far = 0.5 * (mean - q) * (mean - q) / proxy(own)
+    far = max(0.5 * (mean - q) * (mean - q) / proxy(own), least_divergence(own, mean, q))
     if scale * far - growth >= base * (1.0 + 1e-9):
         return True
     return bool(scale * divergence(own, mean, q) - growth >= base)
@@ -97,12 +104,12 @@ def best_bound(
     but: int,
     guess: int,
     which: float,
-) -> int:
-    """The arm, other than ``but``, with the furthest bound towards this side; the first of equals.
+) -> tuple[int, float]:
+    """The arm, other than ``but``, with the furthest bound towards this side, and the bound.
 
     Of each arm the near end (``which`` +1) or the far one (-1) is compared. Another arm's is further
     than ``end`` if it has less (far ends: more) than the base against ``end``: one divergence
-    instead of an inversion. The guess is looked at first.
+    instead of an inversion. The guess is looked at first; of equals the first is taken.
     """
     found, end = -1, 0.0
     for turn in range(-1, data.means.size):
@@ -119,7 +126,7 @@ def best_bound(
             if not ahead:
                 continue
         found, end = arm, bound(radius, family, data, arm, which * side, base, rounds)
-    return found
+    return found, end
 
 
 @jitable

@@ -12,17 +12,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from stopwise.cells.bound import arm_cost
+from stopwise.cells.bound import SURELY, arm_cost
 from stopwise.cells.two_minima import cheapest_share
 from stopwise.core.arrays import Floats, assign
 from stopwise.core.data import Curve, Data
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import (
     Logarithmic,
+    Quadratic,
     arms_alike,
     divergence_curvature,
     divergence_slope,
     interval,
+    least_divergence,
     of_arm,
     price,
     variance,
@@ -94,6 +96,30 @@ def pair_cost(family: Any, data: Data, arm: int, other: int, margin: float) -> f
         return 0.0
     x = meeting_point(family, data, arm, other, margin)
     return arm_cost(family, data, arm, x) + arm_cost(family, data, other, x + margin)
+
+
+@verb(inline=True)
+def pair_floor(family: Any, data: Data, arm: int, other: int) -> float:
+    """A lower bound on ``pair_cost`` without a margin, for arms that meet at their common mean.
+
+    Where they meet elsewhere 0: a bound at a point is no bound at the least.
+    """
+    weight, other_weight = data.counts[arm], data.counts[other]
+    mu, other_mu = data.means[arm], data.means[other]
+    if not arms_alike(family) or not mu > other_mu or not weight + other_weight > 0.0:
+        return 0.0
+    x, own = (weight * mu + other_weight * other_mu) / (weight + other_weight), of_arm(family, arm)
+    paid = weight * least_divergence(own, mu, x) + other_weight * least_divergence(own, other_mu, x)
+    return SURELY * paid
+
+
+@verb(inline=True)
+def screened(family: Any) -> bool:
+    """Whether ``pair_floor`` is cheaper than ``pair_cost``."""
+    return bool(arms_alike(family))
+
+
+screened.register(Quadratic)(lambda family: False)
 
 
 @jitable

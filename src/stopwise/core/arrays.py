@@ -116,6 +116,16 @@ def smallest(values: Any) -> float:
 
 
 @jitable
+def place_of_smallest(values: Any) -> int:
+    """Where the smallest value is, the first of equals."""
+    found = 0
+    for k in range(1, values.size):
+        if values[k] < values[found]:
+            found = k
+    return found
+
+
+@jitable
 def place_of_largest(values: Any) -> int:
     """Where the largest value is, the first of equals."""
     place = 0

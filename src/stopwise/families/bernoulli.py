@@ -66,6 +66,18 @@ def binary_tilt(p: float, slope: float) -> float:
     return min(max(q, 1e-300 if p > 0.0 else 0.0), 1.0 - 4e-16 if p < 1.0 else 1.0)
 
 
+@jitable(inline=True)
+def least_binary_divergence(p: float, q: float) -> float:
+    """(p - q)^2/(2 V(q + (p - q)/3)): nearly all of d where the coins are not far apart.
+
+    d(p, q) is the integral of (p - t)/V(t) from q to p, (p - q)^2/2 times the mean of 1/V under the
+    density in proportion to p - t, whose mean is q + (p - q)/3; 1/V is convex (Jensen).
+    """
+    gap, at = p - q, q + (p - q) / 3.0
+    return 0.5 * gap * gap / (at * (1.0 - at)) if gap != 0.0 else 0.0
+
+
+verbs.least_divergence.register(Bernoulli)(lambda family, mu, lam: least_binary_divergence(mu, lam))
 verbs.interval.register(Bernoulli)(lambda family: (0.0, 1.0))
 verbs.divergence.register(Bernoulli)(lambda family, mu, lam: binary_divergence(mu, lam))
 verbs.variance.register(Bernoulli)(lambda family, mu: mu * (1.0 - mu))

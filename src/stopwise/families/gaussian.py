@@ -94,6 +94,9 @@ def _divergence(family: Gaussian, mu: float, lam: float) -> float:
 verbs.variance.register(Gaussian)(lambda family, mu: family.variance)
 verbs.variance_slope.register(Gaussian)(lambda family, mu: 0.0)
 verbs.natural.register(Gaussian)(lambda family, mu: mu / family.variance)
+verbs.least_divergence.register(Quadratic)(
+    lambda family, mu, lam: 0.5 * (mu - lam) * (mu - lam) / verbs.variance(family, mu)
+)
 verbs.convex.register(Quadratic)(lambda family: True)
 verbs.tilt.register(Gaussian)(lambda family, mu, slope: mu + slope * family.variance)
 

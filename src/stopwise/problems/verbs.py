@@ -218,6 +218,12 @@ def project(problem: Any, family: Any, data: Data, code: Code, cell: int, closes
     raise MissingVerb("project", problem)
 
 
+@verb(on=2, inline=True)
+def cost_floor(problem: Any, family: Any, data: Data, code: Code, cell: int) -> float:
+    """A lower bound on the cost of one cell that takes no time; by default 0."""
+    return 0.0
+
+
 @verb(on=2, allocates=True)
 def add_hessian(
     problem: Any, family: Any, data: Data, code: Code, cell: int, closest: Floats, curve: Curve

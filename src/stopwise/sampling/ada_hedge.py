@@ -110,8 +110,24 @@ def optimistic_gains(family: Any, data: Data, level: float, model: Floats, out: 
     for k in range(out.size):
         out[k] = share = level / counts[k]
         if model[k] != means[k]:
-            own = of_arm(family, k)
-            for end in (lower(own, means[k], share), upper(own, means[k], share)):
-                most = divergence(own, end, model[k]) if math.isfinite(end) else math.inf
-                if out[k] < most < math.inf:
-                    out[k] = most
+            out[k] = max(share, _most_gain(of_arm(family, k), means[k], share, model[k]))
+
+
+@jitable
+def _most_gain(family: Any, mean: float, share: float, lam: float) -> float:
+    """The larger d(xi, lambda) at the two ends; 0 if both are infinite.
+
+    If lambda is not between them, the end that is further away has more: d grows with the distance.
+    """
+    far = _gain(family, mean, share, lam < mean, lam)
+    if far > 0.0 and divergence(family, mean, lam) >= share:
+        return far
+    return max(far, _gain(family, mean, share, lam >= mean, lam))
+
+
+@jitable
+def _gain(family: Any, mean: float, share: float, up: bool, lam: float) -> float:
+    """d(xi, lambda) at the upper or lower end; 0 if that is infinite."""
+    end = upper(family, mean, share) if up else lower(family, mean, share)
+    found = divergence(family, end, lam) if math.isfinite(end) else math.inf
+    return found if found < math.inf else 0.0

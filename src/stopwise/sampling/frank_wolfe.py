@@ -12,13 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints, Rng, assign, fill, place_of_largest
+from stopwise.core.arrays import (
+    Floats,
+    Ints,
+    Rng,
+    assign,
+    fill,
+    place_of_largest,
+    place_of_smallest,
+)
 from stopwise.core.data import Data, State
 from stopwise.core.errors import NotDefined
 from stopwise.core.values import Empty, Strategy, Value
 from stopwise.core.verbs import jitable, registered
 from stopwise.problems.rounds import fitted, front_runner, weakest_cell
-from stopwise.problems.verbs import answer_count, cell_count, code_size, project
+from stopwise.problems.verbs import answer_count, cell_count, code_size, cost_floor, project
 from stopwise.sampling.games import BY_THE_MEANS, WithTracker, gains
 from stopwise.sampling.matrix_game import Tableau, new_tableau, play
 from stopwise.sampling.tracking import follow
@@ -81,6 +89,7 @@ class Pieces(NamedTuple):
     costs: Floats
     slopes: Floats  # piece x arm
     model: Floats
+    closest: Floats  # of the cell that was the cheapest before
     tableau: Tableau
 
 
@@ -94,6 +103,7 @@ def _notes(strategy: FrankWolfe, problem: Any) -> Pieces:
         np.zeros(arms),
         np.zeros(cells),
         np.zeros((rows, arms)),
+        np.zeros(arms),
         np.zeros(arms),
         new_tableau(rows, arms),
     )
@@ -144,17 +154,26 @@ def nearly_least(problem: Any, family: Any, code: Ints, radius: float, pieces: P
     Their slopes at x, less their cost: what a step towards each arm gains (A of the matrix game).
     """
     means = pieces.means
-    data, cells, least = Data(pieces.average, means), cell_count(problem, code), math.inf
+    data, cells = Data(pieces.average, means), cell_count(problem, code)
+    first = place_of_smallest(pieces.costs[:cells])  # the cheapest before
+    least = project(problem, family, data, code, first, pieces.closest)
+    pieces.costs[first], most = least, least + radius
     for cell in range(cells):
-        pieces.costs[cell] = project(problem, family, data, code, cell, pieces.model)
-        least = min(least, pieces.costs[cell])
+        if cell != first:
+            pieces.costs[cell] = math.inf
+            if not cost_floor(problem, family, data, code, cell) > most:
+                pieces.costs[cell] = project(problem, family, data, code, cell, pieces.model)
+                least = min(least, pieces.costs[cell])
     if not 0.0 < least < math.inf:
         return 0
     found = 0
     for cell in range(cells):
         if pieces.costs[cell] < least + radius and found < pieces.slopes.shape[0]:
-            project(problem, family, data, code, cell, pieces.model)
-            gains(family, means, pieces.model, pieces.slopes[found])
+            model = pieces.closest
+            if cell != first:
+                model = pieces.model
+                project(problem, family, data, code, cell, model)
+            gains(family, means, model, pieces.slopes[found])
             for k in range(means.size):
                 pieces.slopes[found, k] -= pieces.costs[cell]
             found += 1

@@ -80,7 +80,7 @@ def _pick(strategy: Running, problem: Any, family: Any, state: State, rounds: in
     first = leader(state.data.means, side)
     data = Data(state.taken, state.data.means)  # samples in flight narrow the bounds
     level, guess = strategy.base + kept[MORE], int(kept[RIVAL])
-    rival = best_bound(strategy.radius, family, data, side, level, t, first, guess, 1.0)
+    rival, _ = best_bound(strategy.radius, family, data, side, level, t, first, guess, 1.0)
     end = bound(strategy.radius, family, state.data, rival, side, level, t)
     behind = side * (state.data.means[first] - end) > 0.0
     if behind and refuted(strategy.radius, family, state.data, first, end, level, t):

@@ -140,11 +140,10 @@ def _search(strategy: Narrowing, family: Any, data: Data, t: float, ends: Ends) 
     """All bounds grow with time: those that matter are found, and only these are computed."""
     near, far, _, _, guess, more = ends
     side, radius, level = strategy.side, strategy.radius, strategy.base + more[0]
-    first = best_bound(radius, family, data, side, level, t, -1, guess[FIRST], 1.0)
-    guess[FIRST] = first
-    guess[SECOND] = best_bound(radius, family, data, side, level, t, first, guess[SECOND], 1.0)
-    guess[SUREST] = best_bound(radius, family, data, side, level, t, first, guess[SUREST], -1.0)
-    for k in (guess[FIRST], guess[SECOND]):
-        near[k] = side * bound(radius, family, data, k, side, level, t)
-    for k in (guess[FIRST], guess[SUREST]):
-        far[k] = side * bound(radius, family, data, k, -side, level, t)
+    first, end = best_bound(radius, family, data, side, level, t, -1, guess[FIRST], 1.0)
+    guess[FIRST], near[first] = first, side * end
+    far[first] = side * bound(radius, family, data, first, -side, level, t)
+    second, end = best_bound(radius, family, data, side, level, t, first, guess[SECOND], 1.0)
+    guess[SECOND], near[second] = second, side * end
+    surest, end = best_bound(radius, family, data, side, level, t, first, guess[SUREST], -1.0)
+    guess[SUREST], far[surest] = surest, side * end

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from stopwise.core.checks import costs as prices, whole
 from stopwise.core.errors import BadArgument, StopwiseError
@@ -52,7 +51,7 @@ class Study:
         *,
         family: Family,
         deviations: Any = None,
-        costs: float | ArrayLike | None = None,
+        costs: Any = None,
         strategies: Any = None,
         stopping: Any = None,
         deltas: float | Sequence[float] = DELTA,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import precision, total_divergence
-from stopwise.cells.gap import add_gap_hessian, pair_cost, project_gap
+from stopwise.cells.gap import add_gap_hessian, pair_cost, pair_floor, project_gap
 from stopwise.cells.shape import Shape, gap_shape
 from stopwise.core.arrays import Floats, assign, largest
 from stopwise.core.checks import not_negative, whole
@@ -130,6 +130,11 @@ def _project(
     problem: BestArm, family: Any, data: Data, code: Code, cell: int, closest: Floats
 ) -> float:
     return project_gap(family, data, code[0], rival(code, cell), problem.epsilon, closest)
+
+
+@verbs.cost_floor.register(BestArm)
+def _cost_floor(problem: BestArm, family: Any, data: Data, code: Code, cell: int) -> float:
+    return 0.0 if problem.epsilon > 0.0 else pair_floor(family, data, code[0], rival(code, cell))
 
 
 @verbs.add_hessian.register(BestArm)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.gap import pair_bound, pair_cost, project_gap
+from stopwise.cells.gap import pair_bound, pair_cost, pair_floor, project_gap, screened
 from stopwise.core.arrays import Floats, Ints, assign, fill, largest, place_of_largest
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
@@ -152,8 +152,9 @@ def _refute(
     """The penalty is for the rival's samples alone; of rivals at the same price, the best one."""
     _recall(data, code[0], found.memo)
     arm, best, other = code[0], math.inf, 1 if code[0] == 0 else 0
+    most = _ceiling(problem, family, data, arm, penalty, found)
     for k in range(data.means.size):
-        if k == arm:
+        if k == arm or _dearer(family, data, arm, k, most, found.memo):
             continue
         price = _remembered_cost(problem, family, data, arm, k, found.memo)
         if penalty > 0.0:
@@ -163,6 +164,28 @@ def _refute(
     fill(found.arms, 0.0)
     found.arms[arm] = found.arms[other] = 1.0
     return project_gap(family, data, arm, other, problem.epsilon, found.model)
+
+
+@jitable
+def _ceiling(
+    problem: BestArm, family: Any, data: Data, arm: int, penalty: float, found: Refutation
+) -> float:
+    """The price of the rival that was the cheapest before: who costs more need not be looked at."""
+    if problem.epsilon > 0.0 or not screened(family):
+        return math.inf
+    for k in range(data.means.size):
+        if k != arm and found.arms[k] > 0.0:
+            price = _remembered_cost(problem, family, data, arm, k, found.memo)
+            return price + penalty * math.log(data.counts[k]) if penalty > 0.0 else price
+    return math.inf
+
+
+@jitable(inline=True)
+def _dearer(family: Any, data: Data, arm: int, other: int, most: float, memo: Floats) -> bool:
+    """Whether a rival is known to cost more; not asked where its cost is remembered."""
+    if most == math.inf or _remembers(family, data, other, memo):
+        return False
+    return bool(pair_floor(family, data, arm, other) > most)
 
 
 # rows of the memo: what each pair with the leader costs, and at which count and mean of the rival; in
@@ -181,12 +204,17 @@ def _recall(data: Data, arm: int, memo: Floats) -> None:
 
 
 @jitable(inline=True)
+def _remembers(family: Any, data: Data, other: int, memo: Floats) -> bool:
+    same = memo[COUNT, other] == data.counts[other] and memo[MEAN, other] == data.means[other]
+    return bool(arms_alike(family) and same)
+
+
+@jitable(inline=True)
 def _remembered_cost(
     problem: BestArm, family: Any, data: Data, arm: int, other: int, memo: Floats
 ) -> float:
     """``pair_cost``, computed anew where the rival's data have changed: it takes most of a round."""
-    count, mean = data.counts[other], data.means[other]
-    if not arms_alike(family) or memo[COUNT, other] != count or memo[MEAN, other] != mean:
+    if not _remembers(family, data, other, memo):
         memo[COST, other] = pair_cost(family, data, arm, other, problem.epsilon)
-        memo[COUNT, other], memo[MEAN, other] = count, mean
+        memo[COUNT, other], memo[MEAN, other] = data.counts[other], data.means[other]
     return memo[COST, other]

@@ -25,13 +25,15 @@ class Duel(NamedTuple):
     found: Refutation  # how the leader is refuted
     led: Floats  # how often each arm led
     own: Floats  # and how often it was sampled then
-    spreads: Floats  # each arm's deviation, and of which count and mean it is: 3 x arm
+    spreads: (
+        Floats  # each arm's deviation, of which count and mean it is, and its logarithm: 4 x arm
+    )
 
 
 def new_duel(arms: int) -> Duel:
     """Before the first sample."""
     draw, means, led, own = np.zeros((4, arms))
-    return Duel(draw, means, refutation(arms), led, own, np.zeros((3, arms)))
+    return Duel(draw, means, refutation(arms), led, own, np.zeros((4, arms)))
 
 
 @verb
@@ -99,9 +101,11 @@ def update_spreads(family: Any, data: Data, side: float, spreads: Floats) -> Non
             end = confidence_bound(family, data, k, side, 0.5)
             spreads[0, k] = min(side * (end - data.means[k]), 1e150)
             spreads[1, k], spreads[2, k] = data.counts[k], data.means[k]
+            spreads[LOG, k] = math.log(spreads[0, k]) if spreads[0, k] > 0.0 else -math.inf
 
 
 FLAT = 0.5 * math.log(2.0 * math.pi)  # -log f(0)
+LOG = 3  # the row of the logarithms
 
 
 @jitable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from stopwise.cells.bound import arm_cost
+from stopwise.cells.bound import arm_cost, arm_floor
 from stopwise.core.arrays import Rng
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingVerb
@@ -14,6 +14,8 @@ from stopwise.core.verbs import jitable, verb
 from stopwise.problems.rounds import answer_at, fitted, front_runner
 from stopwise.problems.verbs import contest
 from stopwise.sampling.top_two.duel import (
+    FLAT,
+    LOG,
     ExpectedImprovement,
     confidence_bound,
     draw_model,
@@ -115,7 +117,9 @@ def _lead_by_bound(
     for k in range(data.means.size):
         # an arm's own bound is solved for only where it is beyond the best one so far
         beyond = side * (data.means[k] - bound) > 0.0
-        if k != best and (beyond or arm_cost(family, data, k, bound) < level):
+        if k == best or (not beyond and arm_floor(family, data, k, bound) > level):
+            continue
+        if beyond or arm_cost(family, data, k, bound) < level:
             found = confidence_bound(family, data, k, side, level)
             if side * (found - bound) > 0.0:
                 best, bound = k, found
@@ -130,8 +134,10 @@ def _lead_by_improvement(
     data = with_those_in_flight(state)
     update_spreads(family, data, side, notes.spreads)
     arm = leading_arm(side, data.means)
-    best, most = data.means[arm], log_improvement(0.0, notes.spreads[0, arm], -math.inf)
+    best, most = data.means[arm], notes.spreads[LOG, arm] - FLAT
     for k in range(data.means.size):
+        if notes.spreads[LOG, k] - FLAT - arm_floor(family, data, k, best) <= most:
+            continue  # f(z) <= phi(z) where z is not above 0
         value = log_improvement(arm_cost(family, data, k, best), notes.spreads[0, k], most)
         if value > most:
             arm, most = k, value
