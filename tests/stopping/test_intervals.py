@@ -19,7 +19,7 @@ import stopwise as sw
 from naive_wealth import grid, log_arm
 from stopwise import Campaign
 from stopwise.campaign.status import Arm, Status
-from stopwise.core.arrays import Floats, Rng
+from stopwise.core.arrays import Floats, Rng, place_of_largest
 from stopwise.core.data import Data
 from stopwise.core.kernels import compiled
 from stopwise.core.verbs import jitable
@@ -258,19 +258,15 @@ def test_many_arms_are_compiled(family: Any) -> None:
 @jitable
 def ever_refuted(bets: Any, family: Any, means: Floats, rounds: int, rng: Rng, data: Data) -> float:
     """The most that the bets on any arm made at its true mean, by a rule that feeds on luck."""
-    top = 0.0
+    top, made = 0.0, np.zeros(means.size)
     for t in range(rounds):
-        arm = t
-        if t >= means.size:  # an adversary: the arm whose wealth is largest
-            arm = 0
-            for k in range(1, means.size):
-                value = refutation(bets, family, data, k, means[k])[0]
-                if value > refutation(bets, family, data, arm, means[arm])[0]:
-                    arm = k
+        # an adversary: the arm whose wealth is largest
+        arm = t if t < means.size else place_of_largest(made)
         sample = draw(of_arm(family, arm), means[arm], rng)
         data.counts[arm] += 1.0
         data.means[arm] += (sample - data.means[arm]) / data.counts[arm]
-        top = max(top, refutation(bets, family, data, arm, means[arm])[0])
+        made[arm] = refutation(bets, family, data, arm, means[arm])[0]
+        top = max(top, made[arm])
     return top
 
 

@@ -14,12 +14,14 @@ import pytest
 
 import stopwise as sw
 from stopwise.core.arrays import Floats, Rng
+from stopwise.core.data import State
 from stopwise.core.kernels import compiled
 from stopwise.core.verbs import jitable
-from stopwise.engine.design import generator
+from stopwise.engine.design import generator, prepare, what_suits
+from stopwise.engine.step import begin, observe, opening
 from stopwise.families.verbs import note, record, seen
 from stopwise.stopping.students_t import _arm_wealth
-from stopwise.stopping.verbs import tally
+from stopwise.stopping.verbs import tally, weigh
 from validity import DELTAS, check_crossings, error_rates, most
 
 UNKNOWN = sw.Gaussian(variance=None)
@@ -139,19 +141,30 @@ def check_rounded(width: float, runs: int) -> None:
     assert wrong <= most(runs, 0.1)
 
 
-def told(problem: Any, stacks: list[Any], delta: float) -> Any:
-    """The answer of a run on given samples, arm after arm in turn; None if they are used up."""
-    from stopwise.engine import live
-    from stopwise.engine.design import prepare, what_suits
+@jitable
+def stops(setting: Any, state: State, samples: Floats, level: float) -> bool:
+    """Whether a run on given samples, arm after arm in turn, decides."""
+    problem, family, _, rule = setting
+    start = opening(setting, state)
+    for rounds in range(1, samples.size + 1):
+        arm = (rounds - 1) % state.taken.size
+        observe(setting, state, rounds, start, arm, samples[rounds - 1])
+        if rounds >= start:
+            view = seen(family, state.record)
+            if weigh(rule, problem, view, state, rounds, level) >= level:
+                return True
+    return False
 
+
+run_on = compiled(stops)
+
+
+def told(problem: Any, stacks: list[Any], delta: float) -> Any:
+    """The answer of such a run; None if the samples are used up."""
     design = prepare(what_suits(problem, UNKNOWN, sw.Uniform()), None, (delta,), 10**6)
-    ledger, size = live.open_ledger(design), len(stacks) * len(stacks[0])
-    arms = np.arange(size) % len(stacks)
-    samples = np.array(stacks).T.reshape(-1)
-    kinds, waited = np.full(size, live.RECORDED), np.zeros(size, dtype=np.int64)
-    events = live.Record(kinds, arms, samples, waited, np.zeros_like(kinds))
-    used = compiled(live.take)(design.setting, float(design.levels[0]), ledger, events)
-    return int(ledger.state.answer[0]) if used < size else None
+    state, samples = begin(design.setting), np.array(stacks).T.reshape(-1)
+    found = run_on(design.setting, state, samples, float(design.levels[0]))
+    return int(state.answer[0]) if found else None
 
 
 def test_constant_samples_never_decide() -> None:
