@@ -43,7 +43,7 @@ SHARED = {
     *("families.verbs", "families.checks", "families.laws", "families.mirror", "families.mixtures"),
     *("families.students_t", "families.priced", "families.bets", "families.posterior"),
     "families.surprise",
-    *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked"),
+    *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked", "problems.ranking"),
     *("sampling.verbs", "sampling.tracking", "sampling.thrift", "sampling.with_radius"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
     "stopping.purse",

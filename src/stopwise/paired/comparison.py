@@ -12,7 +12,7 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.values import Family, Problem, check_role
 from stopwise.paired.differences import NormalDifferences, differences_of
-from stopwise.problems.verbs import Ranking, ranking
+from stopwise.problems.ranking import Ranking, ranking
 
 NOBODY = -1
 IN = -1  # since when an arm is settled, if it is not

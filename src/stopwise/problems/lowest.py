@@ -20,8 +20,9 @@ from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.mirror import mirrored
 from stopwise.problems import rounds, verbs
+from stopwise.problems.ranking import Ranking, ranking
 from stopwise.problems.rounds import Search
-from stopwise.problems.verbs import Answer, Code, Ranking
+from stopwise.problems.verbs import Answer, Code
 
 GOALS = ("max", "min")
 
@@ -95,9 +96,9 @@ verbs.in_words.register(Lowest)(
 )
 
 
-@verbs.ranking.register(Lowest)
+@ranking.register(Lowest)
 def _ranking(problem: Lowest) -> Ranking | None:
-    inside = verbs.ranking(problem.problem)
+    inside = ranking(problem.problem)
     return None if inside is None else inside._replace(sense=-inside.sense)
 
 

@@ -153,22 +153,6 @@ def contest(problem: Any) -> float:
     return 0.0
 
 
-class Ranking(NamedTuple):
-    """A question that comparisons of two arms answer: the ``m`` best arms, or those above a control."""
-
-    sense: int  # 1: higher is better; -1: lower
-    epsilon: float
-    m: int = 1
-    control: int = -1  # none
-    one: bool = False  # one arm that beats the control is enough
-
-
-@verb
-def ranking(problem: Any) -> Ranking | None:
-    """The question as one about who beats whom; None if it is another."""
-    return None
-
-
 @verb
 def with_slack(problem: Any, slack: float) -> Any:
     """The same question where an answer may be that much further from the best; None: there is none."""

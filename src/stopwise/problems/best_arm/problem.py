@@ -21,6 +21,7 @@ from stopwise.families.verbs import arms_alike
 from stopwise.problems import verbs
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
 from stopwise.problems.lowest import GOALS, asked_for, lowest_in_words
+from stopwise.problems.ranking import Ranking, ranking
 from stopwise.problems.verbs import Code
 
 
@@ -89,7 +90,7 @@ def _asked(problem: BestArm) -> str:
 
 verbs.sense.register(BestArm)(lambda problem: 1)
 verbs.contest.register(BestArm)(lambda problem: 1.0)
-verbs.ranking.register(BestArm)(lambda problem: verbs.Ranking(1, problem.epsilon))
+ranking.register(BestArm)(lambda problem: Ranking(1, problem.epsilon))
 verbs.with_slack.register(BestArm)(
     lambda problem, slack: BestArm(problem.arms, problem.epsilon + slack)
 )

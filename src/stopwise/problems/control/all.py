@@ -25,6 +25,7 @@ from stopwise.problems.control.pairs import (
     support,
 )
 from stopwise.problems.limits import up_to
+from stopwise.problems.ranking import Ranking, ranking
 from stopwise.problems.rounds import Search
 from stopwise.problems.verbs import Answer, Code
 
@@ -94,9 +95,9 @@ def _in_words(problem: BetterThan, answer: Any, labels: Sequence[str]) -> str:
     return said(problem, answer, labels, "better")
 
 
-@verbs.ranking.register(BetterThan)
-def _ranking(problem: BetterThan) -> verbs.Ranking:
-    return verbs.Ranking(1, problem.epsilon, control=problem.control)
+@ranking.register(BetterThan)
+def _ranking(problem: BetterThan) -> Ranking:
+    return Ranking(1, problem.epsilon, control=problem.control)
 
 
 verbs.named.register(BetterThan)(lambda problem, answer: answer)

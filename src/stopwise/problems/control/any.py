@@ -24,6 +24,7 @@ from stopwise.problems.control.pairs import (
     said,
 )
 from stopwise.problems.limits import nearly, up_to
+from stopwise.problems.ranking import Ranking, ranking
 from stopwise.problems.rounds import Scratch
 from stopwise.problems.verbs import Answer, Code
 
@@ -79,9 +80,9 @@ def _in_words(problem: AnyBetterThan, answer: Any, labels: Sequence[str]) -> str
     return said(problem, () if answer == "none" else (answer,), labels, "better")
 
 
-@verbs.ranking.register(AnyBetterThan)
-def _ranking(problem: AnyBetterThan) -> verbs.Ranking:
-    return verbs.Ranking(1, problem.epsilon, control=problem.control, one=True)
+@ranking.register(AnyBetterThan)
+def _ranking(problem: AnyBetterThan) -> Ranking:
+    return Ranking(1, problem.epsilon, control=problem.control, one=True)
 
 
 verbs.named.register(AnyBetterThan)(lambda problem, answer: () if answer == "none" else (answer,))

@@ -22,6 +22,7 @@ from stopwise.problems import verbs
 from stopwise.problems.arm_sets import ArmSets, encode_arms, listed
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
 from stopwise.problems.lowest import GOALS, asked_for, lowest_in_words
+from stopwise.problems.ranking import Ranking, ranking
 from stopwise.problems.verbs import Answer, Code
 
 
@@ -128,7 +129,7 @@ def _said(problem: TopArms, answer: Any, labels: Sequence[str], what: str) -> st
 
 
 verbs.sense.register(TopArms)(lambda problem: 1)
-verbs.ranking.register(TopArms)(lambda problem: verbs.Ranking(1, problem.epsilon, problem.m))
+ranking.register(TopArms)(lambda problem: Ranking(1, problem.epsilon, problem.m))
 verbs.named.register(TopArms)(lambda problem, answer: answer)
 
 
