@@ -42,8 +42,13 @@ def compiled(function: F, allocates: bool = True) -> F:
     def compile_once(arguments: Any, result: Any) -> Any:
         _install()
         passes.load_compiler(dispatcher.targetctx)
-        with waiting(_what(arguments)), linking.once(foreign_state()) as uses:
-            found = compile_plainly(arguments, result)
+        block = linking.Block(foreign_state(), allocates)
+        with waiting(_what(arguments)):
+            try:
+                with linking.once(block) as uses:
+                    found = compile_plainly(arguments, result)
+            except RuntimeError:  # LLVM's: what was made by short cuts is wrong
+                found, uses = compile_plainly(arguments, result), []
         cache.uses = uses or None  # plain numba does not tell
         return found
 
