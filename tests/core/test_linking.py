@@ -5,17 +5,29 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from stopwise.core import linking
+from stopwise.core import linking, verbs
+from stopwise.core.arrays import Floats
+from stopwise.core.data import Data
+from stopwise.core.kernels import compiled, switched_on
+from stopwise.core.verbs import jitable
+
+needs_compiler = pytest.mark.skipif(not switched_on(), reason="nothing is compiled")
 
 SCRIPT = """
 import numba
+import numpy as np
 import stopwise as sw
 from stopwise.core import linking
+from stopwise.core.data import Data
 from stopwise.core.kernels import compiled
+from stopwise.core.verbs import jitable
 from stopwise.families.verbs import divergence
 
 if {plain}:
@@ -29,10 +41,25 @@ def own(x):
 def sums(values):
     return values.cumsum()
 
-def both(family, x):
-    return own(x) + divergence(family, x, 0.5)
+@numba.njit
+def first(data):  # takes one of our tuples, from Python and from a kernel
+    return data.counts[0] - data.means[-1]
 
-print(compiled(both)(sw.Bernoulli(), 0.25), own(3.0), sums(__import__("numpy").arange(4.0)))
+@jitable
+def mean(values):
+    return values.sum() / values.size
+
+def both(family, data, x):
+    found = own(x) + divergence(family, x, 0.5) + first(data)
+    for k in range(data.counts.size):
+        if data.counts[k] > 1.0:
+            found += mean(data.means * data.means)
+            data.counts[k] = found
+    return found
+
+data = Data(np.arange(4.0), np.array([0.3, 0.7, 0.1, 0.9]))
+print(first(data), compiled(both)(sw.Bernoulli(), data, 0.25), data, first(data))
+print(own(3.0), sums(np.arange(4.0)))
 found = sw.simulate(
     sw.AnyLowArm(2, 0.5), [0.3, 0.4], family=sw.Bernoulli(), delta=0.1, repetitions=20, seed=1,
 )
@@ -40,11 +67,80 @@ print(found.stopping_times.tolist(), found.counts.tolist())
 """
 
 
+@jitable
+def _mean(values: Floats) -> float:
+    total = 0.0
+    for each in values:
+        total += each
+    return total / values.size
+
+
+@jitable
+def _squares(values: Floats) -> Floats:  # creates an array, as its caller may
+    return values * values
+
+
+@jitable(allocates=True)
+def _variance(values: Floats) -> float:
+    return _mean(_squares(values)) - _mean(values) ** 2
+
+
+def _moments(data: Data) -> float:
+    found = 0.0
+    for k in range(data.counts.size):
+        if data.counts[k] > 1.0:
+            found += _mean(data.means) + _variance(data.counts)
+            data.counts[k] = found
+    return found
+
+
+def _data() -> Data:
+    return Data(np.arange(4.0), np.array([0.3, 0.7, 0.1, 0.9]))
+
+
 def test_numba_is_as_expected() -> None:
-    assert len(linking.replacements()) == 7
+    assert len(linking.replacements()) == 25
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+@needs_compiler
+def test_callers_that_count_references_share_what_others_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOPWISE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(verbs, "foreign", {})  # as if these functions were the package's own
+    known = set(linking._callees)
+    assert compiled(_moments, allocates=False)(_data()) == _moments(_data())
+    made = [each.py_func for each in linking._callees if each not in known and each is not None]
+    assert made.count(_mean) == made.count(_squares) == made.count(_variance) == 1
+
+
+@needs_compiler
+def test_who_listens_to_numba_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core import event
+
+    monkeypatch.setenv("STOPWISE_CACHE_DIR", str(tmp_path))
+    with event.install_recorder("numba:compile") as recorder:
+        assert compiled(_moments)(_data()) == _moments(_data())
+    names = {each.data["dispatcher"].py_func.__name__ for _, each in recorder.buffer}
+    assert {"_moments", "_mean", "_squares", "_variance"} <= names
+
+
+@needs_compiler
+def test_what_llvm_refuses_is_compiled_plainly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def broken(block: linking.Block) -> Iterator[list[linking.Use]]:
+        yield []
+        raise RuntimeError("Instruction does not dominate all uses!")
+
+    monkeypatch.setenv("STOPWISE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(linking, "once", broken)
+    assert compiled(_moments)(_data()) == _moments(_data())
+    assert not list(tmp_path.iterdir())  # and nothing of it is kept
+
+
+@needs_compiler
 def test_linked_once_or_level_by_level(tmp_path: Path) -> None:
     printed = []
     for plain in (False, True):

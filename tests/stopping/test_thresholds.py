@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from scipy.optimize import minimize_scalar
+from scipy.special import zeta
 
 import stopwise as sw
 from stopwise.core.data import Data
@@ -121,6 +123,18 @@ def test_asymptotic_forms() -> None:
         general = martingale_cost(sw.Bernoulli(), x)
         assert general == pytest.approx(x + 4 * math.log(1 + x + math.sqrt(2 * x)), rel=0.1)
         assert x < martingale_cost(sw.Gaussian(), x) < general
+
+
+@pytest.mark.parametrize("x", [0.01, 1.0, 5.0, 80.0, 690.0])
+def test_the_least_cost_of_normal_arms(x: float) -> None:
+    """C(x) of Kaufmann & Koolen (2021), Corollary 10, with the zeta function and minimiser of scipy."""
+
+    def cost(share: float) -> float:
+        g = 2 * share - 2 * share * math.log(4 * share) + math.log(float(zeta(2 * share)))
+        return (g - 0.5 * math.log(1.0 - share) + x) / share
+
+    found = minimize_scalar(cost, bounds=(0.5, 1.0), method="bounded", options={"xatol": 1e-12})
+    assert martingale_cost(sw.Gaussian(), x) == pytest.approx(float(found.fun), rel=1e-14)
 
 
 def test_all_costs_are_log_one_over_delta_in_the_end() -> None:

@@ -50,8 +50,13 @@ def compiled(function: F, allocates: bool = True, anew: bool = True) -> F:
             raise NotOnDisk
         _install()
         passes.load_compiler(dispatcher.targetctx)
-        with waiting(_what(arguments)), linking.once(foreign_state()) as uses:
-            found = compile_plainly(arguments, result)
+        block = linking.Block(foreign_state(), allocates)
+        with waiting(_what(arguments)):
+            try:
+                with linking.once(block) as uses:
+                    found = compile_plainly(arguments, result)
+            except RuntimeError:  # LLVM's: what was made by short cuts is wrong
+                found, uses = compile_plainly(arguments, result), []
         cache.uses = uses or None  # plain numba does not tell
         return found
 

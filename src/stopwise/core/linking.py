@@ -14,14 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from stopwise.core import passes, verbs
+from stopwise.core import calls, passes, shortcuts, structs, variables, verbs
 
-INHERITED = {  # flags that a function has from its caller, and the options that set them instead
-    "nrt": "_nrt",
-    "fastmath": "fastmath",
-    "error_model": "error_model",
-    "forceinline": "forceinline",
-}
 _environments: dict[str, Any] = {}  # of inner functions, which any later kernel may contain
 
 
@@ -39,17 +33,25 @@ class Use(NamedTuple):
         return found
 
 
+class Block(NamedTuple):
+    """What is compiled together: in which state of what users registered, and how the kernel is."""
+
+    state: str
+    allocates: bool
+
+
 _callees: dict[Any, list[tuple[Use, Any]]] = {}  # what each of numba's dispatchers calls
 failures: list[tuple[Callable[..., Any], Exception]] = []  # of the last block, innermost first
-_states: list[str] = []
+_counting: set[Callable[..., Any]] = set()  # functions that cannot do without references
+_blocks: list[Block] = []
 _calls: list[list[tuple[Use, Any]]] = []  # of what is being compiled, outermost first
 
 
 @contextmanager
-def once(state: str) -> Iterator[list[Use]]:
+def once(block: Block) -> Iterator[list[Use]]:
     """What is compiled in this block is linked once; no other thread compiles meanwhile.
 
-    Nothing is used again that was compiled in another ``state`` of what users registered. The list is
+    Nothing is used again that was compiled in another state of what users registered. The list is
     filled, at the block's end, with everything that was compiled.
     """
     uses: list[Use] = []
@@ -58,7 +60,7 @@ def once(state: str) -> Iterator[list[Use]]:
         before = [(owner, name, vars(owner)[name]) for owner, name, _ in changes]
         try:
             _calls.append([])
-            _states.append(state)
+            _blocks.append(block)
             failures.clear()
             for owner, name, value in changes:
                 setattr(owner, name, value)
@@ -66,7 +68,7 @@ def once(state: str) -> Iterator[list[Use]]:
         finally:
             for owner, name, value in before:
                 setattr(owner, name, value)
-            _states.pop()
+            _blocks.pop()
             uses.extend(_closure(_calls.pop(), {}))
 
 
@@ -100,6 +102,10 @@ def replacements() -> list[tuple[Any, str, Any]]:
             (context, "get_executable", _executable(context.get_executable)),
             (template, "_get_impl", _implementation),
             *passes.replacements(),
+            *calls.replacements(),
+            *shortcuts.replacements(),
+            *structs.replacements(),
+            *variables.replacements(),
         ]
         expected = all(map(callable, used)) and all(name in vars(owner) for owner, name, _ in found)
         return found * expected
@@ -127,27 +133,74 @@ def _implementation(template: Any, arguments: Any, keywords: Any) -> Any:
 
     By itself numba keeps one for each set of the caller's flags, inherited or not.
     """
-    function = type(template).key
-    flags, own = _internal("core.targetconfig").ConfigStack.top_or_none(), template._jit_options
-    inherited = tuple(
-        repr(getattr(flags, flag)) for flag, option in INHERITED.items() if option not in own
+    counting = "_nrt" not in template._jit_options and shortcuts.inherited()["_nrt"] == "True"
+    ours = type(template).key in verbs.declared and not verbs.foreign
+    if counting and ours and not _blocks[-1].allocates:
+        found = _without_references(template, arguments, keywords)
+        if found is not None:
+            return found
+    return _built(template, arguments, keywords)
+
+
+def _without_references(template: Any, arguments: Any, keywords: Any) -> Any:
+    """As for callers that count no references, so that both share one; not if it gives an array.
+
+    None if it cannot be compiled so: it may create an array, as its caller may.
+    """
+    chosen, known = template._overload_func(*arguments), len(failures)
+    if chosen in _counting:
+        return None
+    stack = _internal("core.targetconfig").ConfigStack()
+    flags = stack.top().copy()
+    flags.nrt = False
+    try:
+        with stack.enter(flags):
+            dispatcher, given = found = _built(template, arguments, keywords)
+            result = dispatcher.overloads[tuple(given)].signature.return_type
+        if not dispatcher.targetctx.data_model_manager[result].contains_nrt_meminfo():
+            return found
+        _counting.add(chosen)
+    except Exception:
+        _counting.update(function for function, _ in failures[known:])
+        del failures[known:]
+        getattr(template.context.callstack, "_fail_cache", {}).clear()  # it would not try again
+    return None
+
+
+def _built(template: Any, arguments: Any, keywords: Any) -> Any:
+    function, own = type(template).key, template._jit_options
+    inherited = tuple(value for option, value in shortcuts.inherited().items() if option not in own)
+    key = (
+        template.context,
+        tuple(arguments),
+        tuple(keywords.items()),
+        inherited,
+        _blocks[-1].state,
     )
-    key = (template.context, tuple(arguments), tuple(keywords.items()), inherited, _states[-1])
     found = template._impl_cache.get(key)
     if found is None:
-        _calls.append([])
-        try:
-            found = template._build_impl(key, arguments, keywords)
-        except Exception as error:
-            if function in verbs.declared:
-                failures.append((template._overload_func(*arguments), error))
-            raise
-        finally:
-            calls = _calls.pop()
-        _callees[found[0]] = calls
+        found = _compiled(template, key, arguments, keywords)
     if function in verbs.declared:
         kinds = verbs.decided_by(arguments[: getattr(function, "on", 0)])
         _calls[-1].append((Use(function, tuple(kinds)), found[0]))
+    return found
+
+
+def _compiled(template: Any, key: Any, arguments: Any, keywords: Any) -> Any:
+    chosen = None
+    if type(template).key in verbs.declared:
+        chosen = template._overload_func(*arguments)
+        calls.inner.add(chosen)
+    _calls.append([])
+    try:
+        found = template._build_impl(key, arguments, keywords)
+    except Exception as error:
+        if chosen is not None:
+            failures.append((chosen, error))
+        raise
+    finally:
+        made = _calls.pop()
+    _callees[found[0]] = made
     return found
 
 
@@ -197,6 +250,11 @@ def _collecting(plain: Any) -> Any:
         def _optimize_functions(self, module: Any) -> None:
             """Only once, in the end."""
             module.data_layout = self._codegen._data_layout
+
+        def _optimize_final_module(self) -> None:
+            """Once: numba does it twice, to find more references that need not be counted."""
+            manager, builder = self._codegen._module_pass_manager()
+            manager.run(self._final_module, builder)
 
         def callees(self) -> list[Any]:
             """All that is called, directly or not, callers first: the linker takes what is asked for."""

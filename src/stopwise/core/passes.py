@@ -31,14 +31,11 @@ UNUSED = {
 def replacements() -> list[tuple[Any, str, Any]]:
     """What of numba is replaced, and by what."""
     builder: Any = _internal("compiler").DefaultPassBuilder
-    processor, context = _internal("postproc").PostProcessor, _internal("base").BaseContext
-    ufuncs, loop = _internal("typing.npydecl"), "ufunc_find_matching_loop"
+    processor = _internal("postproc").PostProcessor
     pipeline = "define_nopython_pipeline"
     return [
         (builder, pipeline, without_unused(getattr(builder, pipeline))),
         (processor, "run", lazily(processor.run)),
-        (context, "get_abi_sizeof", remembered(context.get_abi_sizeof)),
-        (ufuncs, loop, remembered(getattr(ufuncs, loop))),
     ]
 
 
@@ -81,19 +78,6 @@ def lazily(plain: Callable[..., None]) -> Any:
         code.generator_info = None
 
     return run
-
-
-def remembered(plain: Callable[..., Any]) -> Any:
-    """A function of few types that numba asks for thousands of times, and computes each time."""
-    answers: dict[Any, Any] = {}
-
-    def find(subject: Any, given: Any) -> Any:
-        key = (subject, tuple(given) if isinstance(given, list) else given)
-        if key not in answers:
-            answers[key] = plain(subject, given)
-        return answers[key]
-
-    return find
 
 
 def load_runtime(context: Any) -> None:

@@ -15,6 +15,7 @@ from stopwise.core.options import NUMBERS, POSITIVE, Option
 from stopwise.families import verbs
 from stopwise.families.bets import half_normal
 from stopwise.families.laws import NormalLaw, law_of
+from stopwise.families.martingales import gaussian_cost
 from stopwise.families.posterior import posterior_draw
 from stopwise.families.surprise import absorbed, least_surprise
 from stopwise.families.unknown_variance import GaussianUnknown
@@ -164,16 +165,4 @@ def _martingale_growth(family: Quadratic, count: float) -> float:
     return 2.0 * math.log(4.0 + math.log(count))
 
 
-@verbs.martingale_cost.register(Quadratic)
-def _martingale_cost(family: Quadratic, x: float) -> float:
-    """C(x) of that corollary: min over l in (1/2, 1] of (g(l) + x)/l."""
-    from scipy.optimize import minimize_scalar
-    from scipy.special import zeta
-
-    def objective(share: float) -> float:
-        g = 2 * share - 2 * share * math.log(4 * share) + math.log(float(zeta(2 * share)))
-        return (g - 0.5 * math.log(1.0 - share) + x) / share
-
-    found = minimize_scalar(objective, bounds=(0.5 + 1e-9, 1.0 - 1e-12), method="bounded",
-                            options={"xatol": 1e-12})  # fmt: skip
-    return float(found.fun)
+verbs.martingale_cost.register(Quadratic)(lambda family, x: gaussian_cost(x))

@@ -147,7 +147,7 @@ def beyond(family: Any, means: Floats, arm: int, side: float, limit: float) -> f
     return divergence(of_arm(family, arm), means[arm], limit)
 
 
-@jitable
+@jitable(allocates=True)
 def high_costs(family: Any, means: Floats, limit: float) -> Floats:
     """What it takes to bring each arm, alone, down to the limit."""
     costs = np.zeros(means.size)
