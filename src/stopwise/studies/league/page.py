@@ -156,7 +156,8 @@ def draw_ranking(standings: Standings, instance: LeagueInstance) -> Any:
     axes.set(xlabel="mean samples", xscale="log")
     axes.set_yticks(range(len(mine)), [line.strategy for line in mine], fontsize=7.5)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.xaxis.set_minor_formatter(_sparse)
+    low, high = axes.get_xlim()
+    axes.xaxis.set_minor_formatter(_sparse if high < 30.0 * low else "")
     return figure
 
 
