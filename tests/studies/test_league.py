@@ -16,7 +16,7 @@ import stopwise.cli.league
 from stopwise.cli.app import app
 from stopwise.studies.league.entries import entrants, entries, instances, rules
 from stopwise.studies.league.league import League
-from stopwise.studies.league.page import page
+from stopwise.studies.league.page import draw_ranking, page
 from stopwise.studies.league.standings import overall, profile
 
 OWN = """
@@ -93,6 +93,18 @@ def test_the_page_stands_alone(small: League) -> None:
     assert not re.search(r"(src|href)=\"(?!data:)", text)
     for word in ("jn6", "sparse10", "Sticky", "Uniform", "lil&#x27;UCB", "error rate"):
         assert word in text
+
+
+def test_one_delta_is_drawn_as_a_ranking(tmp_path: Path) -> None:
+    """A row for each strategy: lines against delta would be points on top of each other."""
+    league = League(["jn6"], ["Uniform", "KL-LUCB"], deltas=[0.1], repetitions=4, folder=tmp_path)
+    league.run(progress=False)
+    found = league.standings()
+    axes = draw_ranking(found, found.instances[0]).axes[0]
+    means = {line.strategy: line.summary.mean for line in found.lines if line.column == "wealth"}
+    shown = [label.get_text() for label in axes.get_yticklabels()]
+    assert shown == sorted(means, key=lambda name: -means[name])
+    assert "Mean samples at delta = 0.1" in page(found, {"seed": 0})
 
 
 def test_a_strategy_from_a_file_joins(tmp_path: Path) -> None:

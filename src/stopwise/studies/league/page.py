@@ -94,14 +94,17 @@ def _instance(standings: Standings, instance: LeagueInstance) -> str:
     lines = standings.of(instance.name)
     means = ", ".join(f"{mean:g}" for mean in instance.means[:12])
     more = f" and {len(instance.means) - 12} more" if len(instance.means) > 12 else ""
+    one = len(standings.deltas) == 1
+    where = f"at delta = {standings.deltas[0]:g}" if one else "against delta"
     caption = (
-        f"Mean samples against delta, with two standard errors ({standings.columns[0]}). Dotted: "
-        "every delta-correct method needs more, proven at each delta."
+        f"Mean samples {where}, with two standard errors ({standings.columns[0]}). Dotted: every "
+        "delta-correct method needs more, proven at each delta."
     )
+    picture = (draw_ranking if one else draw_growth)(standings, instance)
     return f"""<h3 id="{escape(instance.name)}">{escape(instance.name)}</h3>
 <p class="note">{escape(repr(instance.problem)[:120])}, {escape(repr(instance.family))},
 means {means}{more}. {escape(instance.source)}. T* = {standings.times[instance.name]:.5g}.</p>
-{captioned(draw_growth(standings, instance), caption)}
+{captioned(picture, caption)}
 <details><summary>Every number</summary><div class="scroll">
 {html_table(HEADER, [line.table_row() for line in lines])}</div></details>"""
 
@@ -135,6 +138,27 @@ def draw_profiles(standings: Standings, column: str, delta: float) -> Any:
 def _sparse(value: float, place: int | None) -> str:
     """Labels between powers of ten: not all of them."""
     return f"{value:,.0f}" if f"{value:.0e}"[0] in "235" else ""
+
+
+@looked
+def draw_ranking(standings: Standings, instance: LeagueInstance) -> Any:
+    """At one delta: a row for each strategy with the first rule, the best one on top."""
+    mine = [line for line in standings.of(instance.name) if line.column == standings.columns[0]]
+    mine.sort(key=lambda line: -line.summary.mean)
+    figure, axes = canvas(7.2, 0.9 + 0.17 * len(mine))
+    for place, line in enumerate(mine):
+        near = len(mine) - place <= COLOURED
+        look = marker_style(standings.strategies.index(line.strategy)) if near else GREY
+        bar = 2.0 * line.summary.standard_error
+        axes.errorbar(line.summary.mean, place, xerr=bar, capsize=2, **{"marker": "o", **look})
+    bound = standings.bounds[instance.name, standings.deltas[0]]
+    axes.axvline(bound, color="0.35", linestyle=":")
+    axes.set(xlabel="mean samples", xscale="log")
+    axes.set_yticks(range(len(mine)), [line.strategy for line in mine], fontsize=7.5)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    low, high = axes.get_xlim()
+    axes.xaxis.set_minor_formatter(_sparse if high < 30.0 * low else "")
+    return figure
 
 
 @looked
