@@ -17,6 +17,7 @@ from stopwise.studies.league.standings import HEADER, Standings, profile
 from stopwise.studies.look import canvas, looked, marker_style, series_style
 
 SHOWN = 0.05  # the delta of summaries, where there is such a one
+ACROSS = 2  # panels side by side
 COLOURED = 7  # strategies that a picture tells apart; the others are grey
 GREY: dict[str, Any] = {"color": "0.8", "linewidth": 0.9, "zorder": 0}
 STYLE = """
@@ -117,8 +118,12 @@ def draw_profiles(standings: Standings, column: str, delta: float) -> Any:
         for group in standings.groups
         if sum(each.group == group for each in standings.instances) > 1
     ] or standings.groups
-    figure, grid = canvas(4.6 * len(groups) + 0.4, 3.9, 1, len(groups), squeeze=False)
-    for axes, group in zip(grid[0], groups, strict=True):
+    columns = min(len(groups), ACROSS)
+    rows = math.ceil(len(groups) / columns)
+    figure, grid = canvas(4.6 * columns + 0.4, 3.7 * rows + 0.2, rows, columns, squeeze=False)
+    for axes in grid.flat[len(groups) :]:
+        axes.set_visible(False)
+    for axes, group in zip(grid.flat, groups, strict=False):
         ratios = standings.ratios(group, column, delta)
         most = max([1.5, *(each for row in ratios.values() for each in row if each < 6.0)])
         factors = np.geomspace(1.0, 1.05 * most, 400)
@@ -131,7 +136,8 @@ def draw_profiles(standings: Standings, column: str, delta: float) -> Any:
         axes.set_xticks(ticks, [f"{each:g}" for each in ticks], minor=False)
         axes.set_xticks([], minor=True)
         axes.legend(loc="lower right", fontsize=7.5)
-    grid[0, 0].set_ylabel("share of instances")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("share of instances")
     return figure
 
 
