@@ -3,7 +3,8 @@
 A wrong answer i is given only if D(N, mu-hat, not i) is large although the truth lies in one of the
 cells of not i. So at each truth there must be a choice of at most ``union_bound`` different cells that
 holds, for every wrong answer, one cell around the truth; and none of them may constrain more than
-``rank`` arms.
+``rank`` arms. General cells that constrain all arms count as one: the evidence against each is at most
+the logarithm of one martingale, that of all arms at the truth.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.cells.shape import ANY
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.problems import verbs
@@ -65,13 +67,18 @@ def _blamed(
 def _fingerprint(
     problem: Any, family: Any, code: Any, cell: int, probes: list[Data]
 ) -> tuple[bytes, int]:
-    """Equal sets have equal closest models; the arms that ever move are those it constrains."""
+    """Equal sets have equal closest models; the arms that ever move are those it constrains.
+
+    Bets on one arm, on a pair or on one side are the cell's own; all others are on the arms it constrains.
+    """
     moved, models = np.zeros(probes[0].means.size, dtype=bool), []
     for data in probes:
         closest = np.zeros(data.means.size)
         verbs.project(problem, family, data, code, cell, closest)
         moved |= closest != data.means
         models.append(np.round(closest, 6))
+    if moved.all() and verbs.shape(problem, code, cell).kind == ANY:
+        return b"all arms", moved.size
     return np.array(models).tobytes(), int(moved.sum())
 
 
