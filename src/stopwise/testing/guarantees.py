@@ -69,7 +69,7 @@ def _fingerprint(
 ) -> tuple[bytes, int]:
     """Equal sets have equal closest models; the arms that ever move are those it constrains.
 
-    Bets on one arm, on a pair or on one side are the cell's own; all others are on the arms it constrains.
+    Bets on one arm, a pair or one side are the cell's own; all others are on the arms it constrains.
     """
     moved, models = np.zeros(probes[0].means.size, dtype=bool), []
     for data in probes:
