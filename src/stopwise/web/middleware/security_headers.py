@@ -22,14 +22,6 @@ HEADERS = (
     (b"cache-control", b"no-store"),
 )
 NAMES = frozenset(name for name, _ in HEADERS)
-# data is no document: it has no windows, frames or sensors to lock up
-DATA = (
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    *(pair for pair in HEADERS if pair[0] in (b"x-content-type-options", b"referrer-policy")),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
-JSON = (b"content-type", b"application/json")
 
 
 class SecurityHeaders:
@@ -55,8 +47,7 @@ class SecurityHeaders:
 def completed(own: Iterable[Header]) -> list[Header]:
     """An answer's own headers, and ours."""
     found = list(own)
-    ours = DATA if JSON in found else HEADERS
     set_already = NAMES.intersection([name for name, _ in found])
     if not set_already:
-        return [*found, *ours]
-    return [*found, *(pair for pair in ours if pair[0] not in set_already)]
+        return [*found, *HEADERS]
+    return [*found, *(pair for pair in HEADERS if pair[0] not in set_already)]
