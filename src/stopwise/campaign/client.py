@@ -242,7 +242,7 @@ class RemoteCampaign:
         return int(self.client.call("POST", f"{self._path}/add", {"label": label})["arm"])
 
     def change(self, **wanted: Any) -> bool:
-        """Another ``budget`` (None: no limit), ``minimum`` of samples an arm, or ``labels``."""
+        """Another ``budget`` (None: no limit), ``minimum`` of samples, ``labels``, or ``losses``."""
         return self._change("change", **wanted)
 
     def wait(self, timeout: float | None = None, every: float = 1.0) -> Status:

@@ -20,9 +20,8 @@ from stopwise.core.errors import StopwiseError
 from stopwise.families.verbs import caution, first_samples, interval
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
-from stopwise.problems.verbs import answers, correct_answers, encode, in_words, is_model
+from stopwise.problems.verbs import answers, correct_answers, in_words, is_model
 from stopwise.sampling.verbs import pursues
-from stopwise.stopping.verbs import evidence as evidence_for
 
 LISTED = 20  # answers whose evidence is listed: a screenful
 COUNTED = 1000  # answers that are counted: there may be 2^K of them
@@ -95,7 +94,7 @@ class Explanation:
         if warning is not None:
             found.append(warning)
         label = None if arm is None else spec.labels[arm]
-        pairs = zip(spec.labels, session.losses.tolist(), strict=True)
+        pairs = zip(spec.labels, session.lost.tolist(), strict=True)
         lost = {each: (came_to_nothing, asked) for each, (came_to_nothing, asked) in pairs}
         return cls(
             *("\n".join(found), status.pursued, changes, evidence, session.threshold),
@@ -136,15 +135,14 @@ def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], i
     """Of a screenful of answers, those that may have any first, and how many others there are."""
     if not session.started:
         return {}, 0
-    problem, _, _, rule = spec.design.setting
+    problem = spec.design.problem
     likely = [each for each in (session.leading, session.pursued) if each is not None]
     likely += islice(correct_answers(problem, session.means), LISTED)
     known = dict.fromkeys([*likely, *islice(answers(problem), LISTED + COUNTED + 1)])
-    state, family = session.weighed, session.family
     found = {
         in_words(problem, answer, spec.labels): session.evidence
         if answer == session.leading
-        else float(evidence_for(rule, problem, family, state, encode(problem, answer)))
+        else session.evidence_for(answer)
         for answer in islice(known, LISTED)
     }
     others = min(len(known) - len(found), COUNTED + 1)
@@ -174,9 +172,9 @@ def _inside(spec: CampaignSpec) -> tuple[float, float]:
 
 def _peek(session: Session) -> tuple[int, tuple[float, ...]]:
     """The arm that comes next and the weights behind it; the session stays as it is."""
-    other = Session(session.design, session.seed, session.order)
+    other = Session(session.design, session.seed, session.order, losses=session.losses)
     other.load(session.dump())
-    arm = other.ask()
+    (arm,) = other.asks(1)
     return arm, tuple(float(w) for w in other.ledger.state.pursuit.weights)
 
 
@@ -195,7 +193,7 @@ def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, 
 
 
 def _warnings(spec: CampaignSpec, session: Session) -> list[str]:
-    found = [loss_warning(spec, session.losses)]
+    found = [loss_warning(spec, session.lost)]
     if session.started:
         remark = spec.design.misplaced(session.means)
         found.append(f"warning: {remark}" if remark else None)

@@ -33,12 +33,12 @@ def explain_pairs(
         found.append(f"next: every item goes to {', '.join(inside[:LISTED])}")
     if session.started and caution(spec.design.family, spec.labels):
         found.append(f"note: {caution(spec.design.family, spec.labels)}")
-    warning = loss_warning(spec, session.losses)
+    warning = loss_warning(spec, session.lost)
     if warning is not None:
         found.append(warning)
     lost = {
         label: (int(gone), int(asked))
-        for label, (gone, asked) in zip(spec.labels, session.losses.tolist(), strict=True)
+        for label, (gone, asked) in zip(spec.labels, session.lost.tolist(), strict=True)
     }
     evidence = {status.leading: session.evidence} if status.leading else {}
     return Explanation(

@@ -45,6 +45,7 @@ class ItemSession:
     """What ``Session`` is to other campaigns: tickets are asked for and told, until the ``decision``."""
 
     order = "asked"
+    losses = "at random"
     pursued: Answer | None = None
     changes: Sequence[Any] = ()
     change_count = 0
@@ -111,7 +112,7 @@ class ItemSession:
                 self._note()
                 self._decide()
 
-    def release(self, arm: int, number: int) -> Crossing | None:
+    def give_up(self, arm: int, number: int) -> Crossing | None:
         """A result will not come: it will be asked for again."""
         if self.queue.lose(number) is not None:
             self.sent -= 1
@@ -141,7 +142,7 @@ class ItemSession:
             if kind == live.ASKED:
                 found[place] = self._asked_as(number, Place(self.queue.hidden(int(sample)), arm))
             elif kind == live.RELEASED:
-                self.release(arm, number)
+                self.give_up(arm, number)
             else:
                 self._tell(number, sample)
         return record.kinds.size, found
@@ -237,7 +238,7 @@ class ItemSession:
         return rows[:, 0].astype(np.int64), rows[:, 1], np.full(len(rows), self.threshold)
 
     @property
-    def losses(self) -> Ints:
+    def lost(self) -> Ints:
         """A row for each arm: asks that came to nothing, and all asks."""
         return self.asked[:, ::-1]
 

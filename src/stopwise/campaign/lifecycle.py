@@ -11,7 +11,6 @@ from stopwise.campaign import spec as specs
 from stopwise.campaign.changes import changes, myself
 from stopwise.campaign.errors import CampaignExists, NotPossible
 from stopwise.campaign.names import new_name
-from stopwise.campaign.spec import AnySession
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.campaign.work import LONGEST_NOTE, Work
 from stopwise.core.errors import BadArgument
@@ -89,11 +88,16 @@ class Lifecycle(Work):
         minimum: int = UNCHANGED,
         labels: Mapping[str, str] | None = None,
         actor: str | None = None,
+        losses: str = UNCHANGED,
     ) -> bool:
-        """Another budget (None: no limit), minimum of samples an arm, or label for some arms."""
+        """Another budget (None: no limit), minimum of samples an arm, or label for some arms.
+
+        ``losses="at random"`` leaves out values that have not come, where the spec counts them as the
+        worst that they could be: say so only if their losses have nothing to do with the values.
+        """
         with self._replica.change() as (transaction, session):
             self._refuse_if_over(transaction, "change")
-            given: dict[str, Any] = {"budget": budget, "minimum": minimum}
+            given: dict[str, Any] = {"budget": budget, "minimum": minimum, "losses": losses}
             wanted = {key: value for key, value in given.items() if value is not UNCHANGED}
             if labels:
                 wanted["arms"] = _relabelled(self.labels, labels)
@@ -101,7 +105,11 @@ class Lifecycle(Work):
             if new == self.spec:
                 return False
             self._add(transaction, "changed", json.dumps(specs.difference(self.spec, new)), actor)
-            self._require(transaction, session, new.minimum)
+            if new.losses != session.losses:
+                session.assume_random()
+            session.require(new.minimum)
+            if session.decision is not None and self._replica.decision is None:
+                self._decide(transaction, session)
             return True
 
     def add_arm(self, label: str, actor: str | None = None) -> int:
@@ -123,11 +131,6 @@ class Lifecycle(Work):
             self._add(transaction, "changed", json.dumps({"arms": list(new.labels)}), actor)
             self._replica.derive(transaction)
             return arms
-
-    def _require(self, transaction: Transaction, session: AnySession, minimum: int) -> None:
-        """With fewer samples an arm than were asked for before, the evidence may be enough already."""
-        if session.require(minimum) is not None and self._replica.decision is None:
-            self._decide(transaction, session)
 
     def _add(self, transaction: Transaction, kind: str, note: str, actor: str | None) -> bool:
         """The event, and what it changes."""

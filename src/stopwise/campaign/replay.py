@@ -68,7 +68,9 @@ def replay(
 
 def _new(event: Event) -> bool:
     """Whether an event changes what has to do with the decision."""
-    return event.kind == "changed" and not {"minimum", "arms"}.isdisjoint(json.loads(event.note))
+    return event.kind == "changed" and not {"minimum", "arms", "losses"}.isdisjoint(
+        json.loads(event.note)
+    )
 
 
 def _change(
@@ -80,6 +82,8 @@ def _change(
             zip(*_samples(session, before), strict=True) if session.samples else ((), ())
         )
         session.grow(specs.changed(spec, {"arms": new["arms"]}).design, arms, samples)
+    if "losses" in new:
+        session.assume_random()
     if "minimum" in new:
         session.require(new["minimum"])
 
@@ -88,8 +92,11 @@ def _samples(session: AnySession, events: Sequence[Event]) -> list[tuple[int, fl
     """What has counted, in its order."""
     told = {event.token: event for event in events if event.kind in ("told", "recorded")}
     wanted = "asked" if session.order == "asked" else "told"
-    found = [told[e.token] for e in events if e.kind in (wanted, "recorded") and e.token in told]
-    return [(e.arm or 0, e.value or 0.0) for e in found][: session.samples]
+    return [
+        (told[e.token].arm or 0, told[e.token].value or 0.0)
+        for e in events
+        if e.kind in (wanted, "recorded") and e.token in told and e.number not in session.queue
+    ]
 
 
 def _record(events: Sequence[Event], known: dict[str, Known]) -> Record:

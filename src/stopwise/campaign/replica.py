@@ -152,7 +152,8 @@ class Replica:
         state, session = transaction.state(), self.spec.session()
         if state is not None and session.load(state):
             return session
-        if last > transaction.head.last or not session.load(known.dump()):
+        other = last > transaction.head.last or known.losses != session.losses
+        if other or not session.load(known.dump()):
             return self._derived(transaction)
         fresh = transaction.since(last)
         replay(session, fresh, _asked_before(transaction, fresh, last))

@@ -11,48 +11,69 @@ import numpy as np
 
 from stopwise import __version__
 from stopwise.campaign import rounds
-from stopwise.campaign.order import Feed, Queue, check_order
-from stopwise.campaign.view import Crossing, View
-from stopwise.core.arrays import Ints, arrays_in
+from stopwise.campaign.events import Ticket
+from stopwise.campaign.order import (
+    AT_RANDOM,
+    WORST_CASE,
+    Feed,
+    Queue,
+    check_losses,
+    check_order,
+)
+from stopwise.campaign.samples import sample_value
+from stopwise.campaign.view import LOOK, Crossing, View
+from stopwise.core.arrays import Ints, arrays_in, copied
+from stopwise.core.errors import BadArgument
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import (
     EVENTS,
     LEAST,
+    Ledger,
     Record,
     open_ledger,
 )
 from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 7".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 8".encode()).digest()[:8]
 
 
 class Session(View):
-    """Ask for arms, tell samples; ``decision`` is there once the evidence has crossed.
+    """Ask for tickets, tell their values; ``decision`` is there once the evidence is enough.
 
     A strategy that uses randomness gets for each ask a generator of its own, made from the ``seed`` and
-    the ask's number: a replay chooses the same arms. In the ``order`` "told" samples count as they come;
-    in the order "asked" one waits for those that were asked before it.
+    the ask's number: a replay chooses the same arms. In the ``order`` "asked" a value counts after those
+    that were asked for before it, and ``losses`` says what is assumed of values that do not come: the
+    worst case, or that they are lost at random. In the order "told" values count as they come, which is
+    right only if delays and losses have nothing to do with the values.
     """
 
     def __init__(
-        self, design: Design, seed: int = 0, order: str = "told", minimum: int = 0
+        self,
+        design: Design,
+        seed: int = 0,
+        order: str = "asked",
+        minimum: int = 0,
+        losses: str | None = None,
     ) -> None:
         self.design, self.seed = design, seed
         self.order = check_order(order)
+        usual = WORST_CASE if order == "asked" else AT_RANDOM
+        self.losses = check_losses(usual if losses is None else losses, order)
         self.ledger = open_ledger(design)
         self.ledger.marks[live.LEAST] = minimum
-        self.queue = Queue()  # empty in the order "told"
+        self.queue = Queue(self.losses)  # empty in the order "told"
         self.decision: Crossing | None = None
         self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(seed)
-        self._fixed = [*arrays_in(self.ledger[:2]), self.ledger.history.arms]
+        self._told_order: dict[int, bool] = {}  # in the order "told": asks that were told, or released
 
-    def ask(self) -> int:
-        """The next arm."""
-        return self.asks(1)[0]
+    def ask(self) -> Ticket:
+        """What to sample next: the ticket's ``arm``. Its value is told with the ticket."""
+        (arm,) = self.asks(1)
+        return Ticket(str(self.number), arm, str(arm))
 
     def asks(self, count: int, after: int | None = None) -> list[int]:
         """The next arms; their asks are the events that follow number ``after``."""
@@ -76,20 +97,53 @@ class Session(View):
             return generator(self.seed, int(self.ledger.marks[live.ASKS]))
         return self._rng
 
-    def release(self, arm: int, number: int | None = None) -> Crossing | None:
-        """A sample that was asked for will not come: that of ask ``number``, or the arm's oldest."""
-        self.take(live.RELEASED, [arm], [0.0], [True], None if number is None else [number])
+    def release(self, ticket: Ticket) -> Crossing | None:
+        """A ticket's value will not come, as far as anybody knows: nothing waits for it any more."""
+        number = self._number(ticket)
+        if self._is_in_flight(number):
+            self._told_order.setdefault(number, False)
+            self.give_up(ticket.arm, number)
         return self.decision
 
-    def tell(
-        self, arm: int, sample: float, waited: bool = True, number: int | None = None
-    ) -> Crossing | None:
-        """A sample; ``waited``: it was in flight. Returns the decision, once there is one.
+    def give_up(self, arm: int, number: int) -> Crossing | None:
+        """The same for the ask of this number."""
+        self.take(live.RELEASED, [arm], [0.0], [True], [number])
+        return self.decision
 
-        After it samples change nothing. ``number`` is that of its ask; else it is the arm's oldest.
+    def tell(self, ticket: Ticket, value: float) -> Crossing | None:
+        """A ticket's value, once. Returns the decision, if there is one; then values change nothing.
+
+        A value that comes after its ``release`` counts from now on, unless losses are at random.
         """
-        self.take(live.TOLD, [arm], [sample], [waited], None if number is None else [number])
+        number, sample = self._number(ticket), sample_value(self.design.family, value)
+        if self.decision is None:
+            waited = self._is_in_flight(number)
+            if not (waited or self._is_missing(number)):
+                raise BadArgument("ticket", ticket, "a ticket whose value can still count, once")
+            self._told_order[number] = True
+            self.take(live.TOLD, [ticket.arm], [sample], [waited], [number])
         return self.decision
+
+    def _number(self, ticket: Ticket) -> int:
+        """Of the ask that gave the ticket."""
+        if not isinstance(ticket, Ticket) or not ticket.token.isdecimal():
+            hint = "A value that nobody asked for: record(arm, value)."
+            raise BadArgument("ticket", ticket, "a ticket that ask() of this session gave", hint)
+        number = int(ticket.token)
+        known = self.queue.arm(number)
+        if number > self.number or known not in (None, ticket.arm):
+            raise BadArgument("ticket", ticket, "a ticket that ask() of this session gave")
+        return number
+
+    def _is_in_flight(self, number: int) -> bool:
+        if self.order == "told":
+            return number not in self._told_order
+        return self.queue.is_in_flight(number)
+
+    def _is_missing(self, number: int) -> bool:
+        if self.order == "told":
+            return not self._told_order[number]
+        return self.queue.is_missing(number)
 
     def record(self, arm: int, sample: float, number: int | None = None) -> Crossing | None:
         """A sample that nobody asked for; its turn comes after all that was asked before."""
@@ -107,7 +161,8 @@ class Session(View):
     def grow(self, design: Design, arms: Sequence[int], samples: Sequence[float]) -> None:
         """More arms, before a decision: these are the samples that counted so far."""
         old, queue, number = self.ledger, self.queue, self.number
-        self.__init__(design, self.seed, self.order, int(old.marks[LEAST]))  # type: ignore[misc]
+        least = int(old.marks[LEAST])
+        self.__init__(design, self.seed, self.order, least, self.losses)  # type: ignore[misc]
         size = len(old.state.taken)
         record = Record(
             np.full(len(arms), live.RECORDED),
@@ -120,6 +175,7 @@ class Session(View):
         state.taken[:size] = old.state.taken  # with those in flight
         marks[live.SENT], marks[live.ASKS] = old.marks[live.SENT], old.marks[live.ASKS]
         self.ledger.history.arms[:size] = old.history.arms
+        self.ledger.missing[:size] = old.missing
         self.ledger.history.sizes[EVENTS] = number
 
     def take(
@@ -128,13 +184,11 @@ class Session(View):
         arms: Sequence[int],
         samples: Sequence[float],
         waited: Sequence[bool],
-        numbers: Sequence[int] | None = None,
+        numbers: Sequence[int],
     ) -> int:
         """Events of one kind, in turn; how many matter: all, or up to the one that decides."""
         if self.decision is not None:
             return 0
-        if numbers is None:
-            numbers = [self.queue.oldest(arm) if self.order == "asked" else 0 for arm in arms]
         record = Record(
             np.full(len(arms), kind),
             np.array(arms, dtype=np.int64),
@@ -151,16 +205,45 @@ class Session(View):
 
     def _follow(self, events: Record, go: Callable[[Record], tuple[int, Ints]]) -> tuple[int, Ints]:
         """Do what these events allow; how many matter, and which arms the asks would have chosen."""
-        size = events.kinds.size
-        feed = self.queue.feed(events) if self.order == "asked" else Feed(events, np.arange(size))
-        used, arms = go(feed.record)
+        size, begun = events.kinds.size, 0
         found = np.full(size, -1)
-        asked = feed.record.kinds == live.ASKED
-        found[feed.causes[asked]] = arms[asked]
-        self._decide()
-        if self.decision is None:
-            return size, found
-        return int(feed.causes[used - 1]) + 1, found
+        while begun < size:
+            feed = self._feed(_cut(events, slice(begun, None)))
+            used, arms = go(feed.record)
+            asked = feed.record.kinds == live.ASKED
+            found[begun + feed.causes[asked]] = arms[asked]
+            self._decide()
+            if self.decision is not None:
+                return begun + int(feed.causes[used - 1]) + 1, found
+            begun += feed.events
+            if self.queue.is_time_to_look:
+                self._look_ahead()
+            if self.decision is not None:
+                return begun, found
+        return size, found
+
+    def _feed(self, events: Record) -> Feed:
+        if self.order == "asked":
+            return self.queue.feed(events)
+        return Feed(events, np.arange(events.kinds.size), events.kinds.size)
+
+    def _look_ahead(self) -> None:
+        """Decide if samples that wait are enough, whatever the values before them turn out to be."""
+        ahead = copied(self.ledger)
+        self._rounds.take(self.design.setting, self.design.levels[0], ahead, self.queue.ahead())
+        if _crossed(ahead, float(self.design.levels[0])):
+            self.ledger = ahead
+            self._decide()
+
+    def assume_random(self) -> Crossing | None:
+        """Losses have nothing to do with values from now on: what is missing is left out."""
+        if self.decision is None and self.losses == WORST_CASE:
+            self.losses = AT_RANDOM
+            self.queue.assume_random()
+            self.ledger.missing[:] = 0.0
+            self._take(LOOK)
+            self._decide()
+        return self.decision
 
     def replay(self, record: Record) -> tuple[int, Ints]:
         """Go through a record: how much of it was used, and which arms the asks would have chosen."""
@@ -187,12 +270,7 @@ class Session(View):
         return used, found
 
     def _crossed(self) -> bool:
-        """Evidence that is enough is exact."""
-        marks, (evidence, allowance) = self.ledger.marks, self.ledger.state.scale
-        exact, level = marks[live.EXACT] == marks[live.SEEN], float(self.design.levels[0])
-        return bool(
-            self.started and exact and live.decides(self.ledger, evidence - allowance, level)
-        )
+        return _crossed(self.ledger, float(self.design.levels[0]))
 
     def _decide(self) -> None:
         if self._crossed():
@@ -208,7 +286,11 @@ class Session(View):
         """What is dumped: of the history the part that is in use at these sizes."""
         _, _, curve, changes = self.ledger.history
         used = curve[: sizes[live.POINTS]], changes[: sizes[live.CHANGES]]
-        return [self.ledger.history.sizes, *self._fixed, *used]
+        return [self.ledger.history.sizes, *arrays_in(self.ledger[:2]), *self._of_arms, *used]
+
+    @property
+    def _of_arms(self) -> list[Any]:
+        return [self.ledger.history.arms, self.ledger.missing]
 
     def fits(self, content: bytes) -> bool:
         """Whether a session of this design and version dumped it."""
@@ -240,6 +322,13 @@ class Session(View):
         self.decision = None
         self._decide()
         return True
+
+
+def _crossed(ledger: Ledger, level: float) -> bool:
+    """Whether the evidence is enough; only exact evidence is."""
+    marks, (evidence, allowance) = ledger.marks, ledger.state.scale
+    exact = marks[live.START] != live.NEVER and marks[live.EXACT] == marks[live.SEEN]
+    return bool(exact and live.decides(ledger, evidence - allowance, level))
 
 
 def _cut(arrays: Any, piece: slice) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from stopwise.campaign.item_session import ItemSession
-from stopwise.campaign.order import ORDERS, check_order
+from stopwise.campaign.order import AT_RANDOM, ORDERS, WORST_CASE, check_losses, check_order
 from stopwise.campaign.session import Session
 from stopwise.core import checks, registry, spelling
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
@@ -22,7 +22,7 @@ from stopwise.problems.verbs import adaptive_bound, grows, sense, union_bound
 
 KEYS = (
     *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
-    *("order", "minimum", "room", "additions", "minimise", "paired", "items"),
+    *("order", "losses", "minimum", "room", "additions", "minimise", "paired", "items"),
 )
 SEPARATE = (
     "stopping",
@@ -57,6 +57,7 @@ class CampaignSpec(NamedTuple):
     budget: int | None
     costs: tuple[float, ...] | None
     order: str  # in which samples count: "asked"; "told" where the spec does not say
+    losses: str  # what is assumed of values that do not come; "at random" where the spec does not say
     minimum: int  # samples of each arm without which there is no decision
     first: int  # arms with which it was created
     key: str  # the hash by which a spec is known again
@@ -68,7 +69,7 @@ class CampaignSpec(NamedTuple):
         if self.pairs is not None:
             what = self.pairs._replace(minimum=self.minimum)
             return ItemSession(what, self.design.family, sense(self.design.problem), seed)
-        return Session(self.design, seed, self.order, self.minimum)
+        return Session(self.design, seed, self.order, self.minimum, self.losses)
 
     @property
     def remark(self) -> str:
@@ -111,7 +112,9 @@ def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     priced = table.get("costs") is not None and not table.get("paired")
     saved = {"minimise": GOALS[1]} if priced else {}
     free = {"additions": ADDITIONS[0]} if table.get("room") is not None else {}
-    return make({"order": ORDERS[0], **saved, **free, **table})._replace(given=table)
+    losses = AT_RANDOM if table.get("order") == "told" else WORST_CASE
+    found = {"order": ORDERS[0], "losses": losses, **saved, **free, **table}
+    return make(found)._replace(given=table)
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -161,13 +164,14 @@ def make(table: dict[str, Any], first: int | None = None) -> CampaignSpec:
     costs = _costs(whole.get("costs"), len(labels))
     saved = costs if _minimised(whole, costs) == "cost" else None
     design = prepare(asked, None, (_spent(asked, delta, whole, first),), HORIZON, costs=saved)
-    order = check_order(whole.get("order", "told"))
+    order = check_order(whole.get("order", "asked" if paired else "told"))
+    losses = check_losses(whole.get("losses", AT_RANDOM), order)
     minimum = _minimum(whole.get("minimum", 0))
     pairs = _comparison(problem, family, delta, whole) if paired else None
     text = dump(whole)
     key = hashlib.sha256(text.encode()).hexdigest()[:16]
     return CampaignSpec(
-        *(json.loads(text), table, labels, design, delta, budget, costs, order, minimum),
+        *(json.loads(text), table, labels, design, delta, budget, costs, order, losses, minimum),
         *(first, key, pairs),
     )
 
@@ -207,11 +211,11 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
         key: value
         for key, value in stored.items()
         if FORMER.get(key, key)
-        in {"stopping", "strategy", "order", "additions", "minimise"} - chosen
+        in {"stopping", "strategy", "order", "losses", "additions", "minimise"} - chosen
     }
     given = dict(made.given)
-    for key, unsaid in (("order", "told"), ("additions", ADDITIONS[1])):  # what no key means
-        if key not in stored and given.get(key) == unsaid:
+    for key, unsaid in (("order", "told"), ("losses", AT_RANDOM), ("additions", ADDITIONS[1])):
+        if key not in stored and given.get(key) == unsaid:  # what no key means
             del given[key]
     return make({**kept, **given})
 
@@ -225,9 +229,18 @@ def changed(spec: CampaignSpec, new: Mapping[str, Any]) -> CampaignSpec:
     return spec._replace(
         table=json.loads(dump(table)),
         labels=labels,
+        losses=_changed_losses(spec, table),
         budget=_budget(table.get("budget"), len(labels)),
         minimum=_minimum(table.get("minimum", 0)),
     )
+
+
+def _changed_losses(spec: CampaignSpec, table: Mapping[str, Any]) -> str:
+    """Only less may be claimed later: values that are gone cannot be counted at their worst."""
+    found = check_losses(table.get("losses", AT_RANDOM), spec.order)
+    if found not in (spec.losses, AT_RANDOM):
+        raise BadArgument("losses", found, f"{AT_RANDOM!r}: losses so far were left out")
+    return found
 
 
 def difference(old: CampaignSpec, new: CampaignSpec) -> dict[str, Any]:

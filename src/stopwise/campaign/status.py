@@ -12,6 +12,7 @@ import numpy as np
 from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
 from stopwise.campaign.item_session import ItemSession
+from stopwise.campaign.order import WORST_CASE
 from stopwise.campaign.pairs import Pairs
 from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.replica import Snapshot
@@ -20,7 +21,7 @@ from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.core.tables import html_table, text_table
 from stopwise.problems.verbs import Answer, in_words
-from stopwise.stopping.intervals import mean_intervals
+from stopwise.stopping.missing import worst_intervals
 
 GOES_ON = ("running", "paused")  # the states that may change
 
@@ -73,6 +74,8 @@ class Status:
     oldest: float | None = None  # seconds since that one was asked
     remaining: Remaining | None = None  # samples still needed; None while that would be a guess
     pairs: Pairs | None = None  # who beats whom, if all arms get the same items
+    missing: int = 0  # values that did not come within their lease, and count as the worst
+    lost: int = 0  # values that did not come, and are left out: losses are taken to be at random
 
     @classmethod
     def of(
@@ -104,6 +107,8 @@ class Status:
             None if seen.oldest is None else max(0.0, now - seen.oldest),
             session.remaining if state in GOES_ON else None,
             Pairs.of(session, spec.labels) if isinstance(session, ItemSession) else None,
+            int(session.missing.sum()),
+            0 if session.losses == WORST_CASE else int(session.lost[:, 0].sum()),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,7 +191,22 @@ class Status:
             )
         if self.decision is not None:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
-        return found
+        return [*found, *self._losses]
+
+    @property
+    def _losses(self) -> list[str]:
+        """What is assumed of values that have not come."""
+        if self.missing:
+            return [
+                f"{self.missing:,} asked for and missing: each counts as the worst value that it could "
+                "be, until it comes"
+            ]
+        if self.lost:
+            return [
+                f"{self.lost:,} asked for and lost: the answer assumes that losses have nothing to do "
+                "with values"
+            ]
+        return []
 
     @property
     def _awaited(self) -> str:
@@ -238,7 +258,8 @@ def _arms(
     low = high = np.full(len(spec.labels), math.inf)
     if intervals and isinstance(session, Session):
         room = int(spec.table.get("room") or 0)
-        low, high = mean_intervals(session.family, session.ledger.state, spec.delta, room)
+        state, missing = session.ledger.state, session.missing
+        low, high = worst_intervals(spec.design.family, state, missing, spec.delta, room)
     return tuple(
         Arm(
             label,

@@ -28,8 +28,9 @@ from stopwise.engine.live import (
     Record,
 )
 from stopwise.families.verbs import seen
-from stopwise.problems.verbs import Answer, decode
+from stopwise.problems.verbs import Answer, decode, encode
 from stopwise.sampling.verbs import Direct, pursues
+from stopwise.stopping.verbs import evidence, evidence_missing
 
 LOOK = Record(np.array([LOOKED]), np.array([0]), np.zeros(1), np.array([0]), np.array([0]))
 
@@ -60,7 +61,7 @@ class View:
     decision: Crossing | None
     _rounds: Rounds
     _remaining: tuple[int, Remaining | None] = (-1, None)  # with so many samples
-    _weighed: tuple[int, State] | None = None
+    _weighed: tuple[tuple[int, float], State] | None = None
 
     @property
     def counts(self) -> Floats:
@@ -81,6 +82,11 @@ class View:
     def in_flight(self) -> Floats:
         """Samples of each arm that were asked for and have not come."""
         return self.ledger.state.taken - self.counts - self._pending.told(self.counts.size)
+
+    @property
+    def missing(self) -> Floats:
+        """Values of each arm that were asked for, have not come, and count as the worst."""
+        return self.ledger.missing
 
     @property
     def waiting(self) -> int:
@@ -118,12 +124,13 @@ class View:
         ledger, marks = self.ledger, self.ledger.marks
         if not self.started or marks[EXACT] == marks[SEEN]:
             return ledger.state
-        if self._weighed is None or self._weighed[0] != self.samples:
+        now = self.samples, float(self.missing.sum())
+        if self._weighed is None or self._weighed[0] != now:
             own = copied(ledger)
             self._rounds.pay_off(self.design)
             with self._rounds.timed():
                 self._rounds.take(self.design.setting, math.inf, own, LOOK)
-            self._weighed = self.samples, own.state
+            self._weighed = now, own.state
         return self._weighed[1]
 
     @property
@@ -140,6 +147,14 @@ class View:
     def leading(self) -> Answer | None:
         """The answer with the most evidence."""
         return decode(self.design.problem, self.weighed.answer) if self.started else None
+
+    def evidence_for(self, answer: Answer) -> float:
+        """The evidence for one answer."""
+        problem, _, _, rule = self.design.setting
+        about, code = (rule, problem, self.family, self.weighed), encode(problem, answer)
+        if self.missing.any():
+            return float(evidence_missing(*about, self.missing, code))
+        return float(evidence(*about, code))
 
     @property
     def pursued(self) -> Answer | None:
@@ -195,7 +210,7 @@ class View:
         return int(self.ledger.history.sizes[CHANGES])
 
     @property
-    def losses(self) -> Ints:
+    def lost(self) -> Ints:
         """A row for each arm: asks that came to nothing so far, and all asks, up to the decision."""
         asked, unasked = self.ledger.history.arms.T
         return np.column_stack([asked + unasked - self.ledger.state.taken, asked]).astype(np.int64)

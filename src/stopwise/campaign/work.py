@@ -20,6 +20,7 @@ from stopwise.campaign.errors import (
     UnknownToken,
 )
 from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket, item_note
+from stopwise.campaign.order import WORST_CASE
 from stopwise.campaign.names import is_token, new_tokens, token_text
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica
@@ -152,7 +153,7 @@ class Work:
         transaction.close_lease(token)
         late = self._over(transaction)
         transaction.add("released", token, asked.arm, None, self._clock(), late=late, note=why)
-        if not late and session.release(asked.arm, asked.number) is not None:
+        if not late and session.give_up(asked.arm, asked.number) is not None:
             self._decide(transaction, session)
 
     def heartbeat(self, token: str, lease: float | None = None) -> bool:
@@ -266,8 +267,11 @@ class Work:
     def _take(
         self, transaction: Transaction, session: AnySession, kind: str, new: list[Sample]
     ) -> None:
-        """New samples: each counts in its turn, unless its lease or the campaign was over before."""
-        anyway = kind == "recorded" or self.spec.order == "told"
+        """New samples: each counts in its turn, unless the campaign was over before.
+
+        Where losses are at random a sample whose lease was over before is left out, too.
+        """
+        anyway = kind == "recorded" or self.spec.order == "told" or self.spec.losses == WORST_CASE
         counts = [each for each in new if anyway or each.waiting]
         matter, now, place = 0, self._clock(), 0
         if counts and not self._over(transaction):

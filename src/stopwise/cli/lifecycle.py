@@ -97,15 +97,25 @@ def change(
     label: Annotated[
         list[str] | None, typer.Option(metavar="OLD=NEW", help="Another label for an arm.")
     ] = None,
+    losses: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ASSUMPTION",
+            help="'at random': leave out values that have not come, because their losses have nothing "
+            "to do with the values. There is no way back.",
+        ),
+    ] = None,
     storage: Storage = DEFAULT,
     as_json: Json = False,
 ) -> None:
-    """Change the budget, the minimum of samples an arm, or labels."""
+    """Change the budget, the minimum of samples an arm, labels, or what is assumed of losses."""
     wanted: dict[str, Any] = {"labels": dict(map(_pair, label or []))}
     if budget is not None:
         wanted["budget"] = _budget(budget)
     if minimum is not None:
         wanted["minimum"] = minimum
+    if losses is not None:
+        wanted["losses"] = losses
     done = open_campaign(name, storage).change(**wanted)
     _say(name, done, f"{name}: changed", f"{name}: nothing to change", as_json)
 

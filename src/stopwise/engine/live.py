@@ -12,17 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints, Rng, smallest
+from stopwise.core.arrays import Floats, Ints, Rng, smallest, total
 from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.verbs import jitable
 from stopwise.engine.design import Design
 from stopwise.engine.step import begin, observe
 from stopwise.families.verbs import first_samples, seen
+import stopwise.stopping.missing  # noqa: F401  (registers what missing values do to wealth)
 from stopwise.sampling.verbs import aim, catch_up, pick
-from stopwise.stopping.verbs import weigh
+from stopwise.stopping.verbs import weigh, weigh_missing
 
 # what replay understands; a look changes nothing that counts, but after it the evidence is exact
-ASKED, TOLD, RECORDED, RELEASED, LOOKED = range(5)
+# a missing value counts at its worst from here on; one that is found has come after all
+ASKED, TOLD, RECORDED, RELEASED, LOOKED, MISSING, FOUND = range(7)
 # marks: asks and tells that count; with which tell all arms had their first samples; tells at the last
 # aim; all asks; without how many samples of each arm there is no decision; and tells when the evidence
 # was last exact
@@ -50,6 +52,7 @@ class Ledger(NamedTuple):
     state: State
     marks: Ints
     history: History
+    missing: Floats  # values of each arm that were asked for, count, and have not come
 
 
 class Record(NamedTuple):
@@ -73,14 +76,14 @@ def open_ledger(design: Design) -> Ledger:
         np.zeros((MOST_POINTS, 3)),
         np.zeros((rows, width), dtype=np.int64),
     )
-    return Ledger(state, marks, history)
+    return Ledger(state, marks, history, np.zeros(state.taken.size))
 
 
 @jitable
 def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
     """The next arm; its sample is in flight from now on."""
     problem, family, strategy, _ = setting
-    state, marks, history = ledger
+    state, marks, history, _ = ledger
     if marks[START] == NEVER:  # arms need their first samples: the one with the fewest comes
         arm = 0
         for k in range(state.taken.size):
@@ -112,6 +115,13 @@ def give_up(ledger: Ledger, arm: int) -> None:
 
 
 @jitable
+def miss(ledger: Ledger, arm: int) -> None:
+    """A value that has not come counts from now on, at its worst."""
+    ledger.missing[arm] += 1.0
+    ledger.marks[EXACT] = -1
+
+
+@jitable
 def expect(ledger: Ledger, arm: int, unasked: bool) -> None:
     """A sample came that nobody waited for: not asked for, or given up."""
     ledger.state.taken[arm] += 1.0
@@ -123,7 +133,7 @@ def expect(ledger: Ledger, arm: int, unasked: bool) -> None:
 @jitable
 def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> None:
     """A sample has arrived."""
-    state, marks, history = ledger
+    state, marks, history, _ = ledger
     marks[SEEN] += 1
     history.sizes[EVENTS] += 1
     if marks[START] == NEVER:
@@ -141,12 +151,16 @@ def weigh_all(setting: Any, ledger: Ledger, least: float) -> float:
     Exact evidence takes long: it is for decisions, for points of the curve and for those who look.
     """
     problem, family, _, rule = setting
-    state, marks, history = ledger
+    state, marks, history, missing = ledger
     if marks[START] == NEVER:
         return -math.inf
     noted = marks[SEEN] % history.sizes[STEP] == 0
     bound = -math.inf if noted else least
-    margin = weigh(rule, problem, seen(family, state.record), state, marks[SEEN], bound)
+    view = seen(family, state.record)
+    if total(missing) > 0.0:
+        margin = weigh_missing(rule, problem, view, state, marks[SEEN], missing, bound)
+    else:
+        margin = weigh(rule, problem, view, state, marks[SEEN], bound)
     if margin >= bound:
         marks[EXACT] = marks[SEEN]
     if noted:
@@ -212,6 +226,8 @@ def replay(
                 _ask_instead(ledger, found[place], arm)
         elif kind == RELEASED:
             give_up(ledger, arm)
+        elif kind == MISSING:
+            miss(ledger, arm)
         elif decides(ledger, _take_one(setting, level, ledger, record, place), level):
             return place + 1
     return record.kinds.size
@@ -221,7 +237,9 @@ def replay(
 def take(setting: Any, level: float, ledger: Ledger, record: Record) -> int:
     """The same for samples and looks (compiled code takes a generator in no time, not from Python)."""
     for place in range(record.kinds.size):
-        if decides(ledger, _take_one(setting, level, ledger, record, place), level):
+        if record.kinds[place] == MISSING:
+            miss(ledger, record.arms[place])
+        elif decides(ledger, _take_one(setting, level, ledger, record, place), level):
             return place + 1
     return record.kinds.size
 
@@ -236,6 +254,8 @@ def decides(ledger: Ledger, margin: float, level: float) -> bool:
 def _take_one(setting: Any, level: float, ledger: Ledger, record: Record, place: int) -> float:
     arm, kind = record.arms[place], record.kinds[place]
     if kind != LOOKED:
+        if kind == FOUND:
+            ledger.missing[arm] -= 1.0
         if record.waited[place] == 0:
             expect(ledger, arm, kind == RECORDED)
         tell(setting, ledger, arm, record.samples[place])

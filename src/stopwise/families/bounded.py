@@ -142,6 +142,19 @@ def _with_deviations(family: Bounded, deviations: Floats) -> BoundedSeen:
     )
 
 
+@verbs.add_at_end.register(BoundedSeen)
+def _add_at_end(family: BoundedSeen, arm: int, count: float, high: bool) -> float:
+    node = family.nodes.size - 1 if high else 0
+    before = float(family.shares[arm, node])
+    family.shares[arm, node] = before + count
+    return before
+
+
+@verbs.restore_end.register(BoundedSeen)
+def _restore_end(family: BoundedSeen, arm: int, high: bool, before: float) -> None:
+    family.shares[arm, family.nodes.size - 1 if high else 0] = before
+
+
 verbs.likelihood.register(Bounded)(lambda family: BoundedCoin(family.low, family.high))
 verbs.likelihood.register(BoundedSeen)(lambda family: BoundedCoin(family.low, family.high))
 verbs.arms_alike.register(BoundedSeen)(lambda family: False)

@@ -80,6 +80,20 @@ def space(family: Any) -> tuple[float, float]:
     return interval(family)
 
 
+@verb
+def add_at_end(family: Any, arm: int, count: float, high: bool) -> float:
+    """Count more samples of an arm at an end of the space, where a family keeps more than their mean.
+
+    Returns what it takes to undo that exactly: ``restore_end``.
+    """
+    return 0.0
+
+
+@verb
+def restore_end(family: Any, arm: int, high: bool, before: float) -> None:
+    """Undo ``add_at_end``, which returned ``before``."""
+
+
 @verb(inline=True)
 def divergence(family: Any, mu: float, lam: float) -> float:
     """d(mu, lambda); mu may lie on the boundary, as empirical means do (all-zero data)."""

@@ -7,10 +7,12 @@ threshold on D(N, mu-hat, not i), which is one kind of rule, registers less: see
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from stopwise.core.arrays import Floats
 from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.errors import MissingVerb
 from stopwise.core.verbs import jitable, verb
@@ -63,6 +65,25 @@ def weigh(rule: Any, problem: Any, family: Any, state: State, rounds: int, least
     raise MissingVerb("weigh", rule)
 
 
+@verb
+def weigh_missing(
+    rule: Any,
+    problem: Any,
+    family: Any,
+    state: State,
+    rounds: int,
+    missing: Floats,
+    least: float,
+) -> float:
+    """``weigh`` where so many values of each arm are missing: with each at its worst (docs/missing.md).
+
+    By default the worst is not known: there is no evidence, and nothing is decided.
+    """
+    weigh(rule, problem, family, state, rounds, -math.inf)
+    weighed(state, 0.0, 0.0)
+    return -math.inf
+
+
 @jitable
 def weighed(state: State, evidence: float, allowance: float) -> float:
     """Note the evidence, and what of the level the data decide; returns what is left of it."""
@@ -75,3 +96,11 @@ def evidence(rule: Any, problem: Any, family: Any, state: State, code: Code) -> 
     """The evidence for one answer; by default the leading one has all of it."""
     leads = bool(np.array_equal(code, state.answer))
     return float(state.scale[EVIDENCE]) if leads else 0.0
+
+
+@verb
+def evidence_missing(
+    rule: Any, problem: Any, family: Any, state: State, missing: Floats, code: Code
+) -> float:
+    """The evidence for one answer where values are missing."""
+    return 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -139,6 +139,7 @@ class Change(Form):
     budget: Annotated[int, Field(ge=1)] | None = None
     minimum: Annotated[int, Field(ge=0)] = 0
     labels: dict[str, str] = {}
+    losses: Literal["worst case", "at random"] = "worst case"
 
 
 class NewArm(Form):

@@ -81,6 +81,6 @@ async def add(request: Request, name: str, form: forms.NewArm) -> forms.Added:
 
 @router.post("/change")
 async def change(request: Request, name: str, form: forms.Change) -> forms.Changed:
-    """Another budget, minimum of samples an arm, or labels: what is not given stays."""
+    """Another budget, minimum of samples an arm, labels, or losses: what is not given stays."""
     given: dict[str, Any] = {key: getattr(form, key) for key in form.model_fields_set}
     return await _done(request, name, lambda each, who: each.change(**given, actor=who))
