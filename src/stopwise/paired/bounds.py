@@ -40,7 +40,7 @@ def least_refuted(kind: Any, differences: Floats, level: float, pool: int) -> fl
 
 @least_refuted.register(BoundedDifferences)
 def _of_bounded(kind: BoundedDifferences, differences: Floats, level: float, pool: int) -> float:
-    if pool == 0:
+    if not kind.fixed:
         values, counts = np.unique(differences, return_counts=True)
         return _last_refuted(
             lambda c: _log_wealth(kind, values, counts, c), -kind.width, kind.width, level
