@@ -83,7 +83,9 @@ def test_wrong_claims_about_equal_arms(problem: Any, pool: bool) -> None:
     """
     table, runs = symmetric(rasch([1.0, 0.6, 0.3, 0.0], 250, 40)), 300
     asked = {"family": COIN, "delta": 0.2, "repetitions": runs, "max_items": 900}
-    found = sw.simulate_paired(table, problem=problem, pool=pool, deterministic=pool, seed=41, **asked)
+    found = sw.simulate_paired(
+        table, problem=problem, pool=pool, deterministic=pool, seed=41, **asked
+    )
     settled = found.used.min(1) < found.items
     if getattr(problem, "epsilon", 0.0) == 0.0:
         assert np.sum(settled) <= most(runs, 0.2)

@@ -23,6 +23,7 @@ from stopwise.problems.verbs import adaptive_bound, grows, sense, union_bound
 KEYS = (
     *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
     *("order", "minimum", "room", "additions", "minimise", "paired", "items"),
+    "deterministic",
 )
 SEPARATE = (
     "stopping",
@@ -111,7 +112,9 @@ def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     priced = table.get("costs") is not None and not table.get("paired")
     saved = {"minimise": GOALS[1]} if priced else {}
     free = {"additions": ADDITIONS[0]} if table.get("room") is not None else {}
-    return make({"order": ORDERS[0], **saved, **free, **table})._replace(given=table)
+    pool = table.get("paired") and table.get("items") is not None
+    drawn = {"deterministic": False} if pool else {}
+    return make({"order": ORDERS[0], **saved, **free, **drawn, **table})._replace(given=table)
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -175,10 +178,10 @@ def make(table: dict[str, Any], first: int | None = None) -> CampaignSpec:
 def _paired(table: Mapping[str, Any]) -> bool:
     """Whether all arms get the same items; then some keys have no meaning."""
     given = table.get("paired", False)
-    if not isinstance(given, bool):
-        raise BadArgument("paired", given, "true or false")
-    if not given and table.get("items") is not None:
-        raise BadArgument("items", table["items"], "nothing, unless paired = true")
+    checks.truth("paired", given)
+    for key in ("items", "deterministic"):
+        if not given and table.get(key) is not None:
+            raise BadArgument(key, table[key], "nothing, unless paired = true")
     if given:
         for key in (*SEPARATE, *FORMER):
             if table.get(key) is not None:
@@ -188,7 +191,7 @@ def _paired(table: Mapping[str, Any]) -> bool:
                 raise BadArgument(key, table[key], "nothing, if paired = true", hint)
         if table.get("order", ORDERS[0]) != ORDERS[0]:
             raise BadArgument("order", table["order"], f"{ORDERS[0]!r}, if paired = true")
-    return given
+    return bool(given)
 
 
 def _comparison(problem: Any, family: Any, delta: float, table: Mapping[str, Any]) -> Comparison:
@@ -197,7 +200,11 @@ def _comparison(problem: Any, family: Any, delta: float, table: Mapping[str, Any
     pool = table.get("items")
     if pool is not None and checks.whole("items", pool, least=1) > MOST_ITEMS:
         raise BadArgument("items", pool, f"a whole number from 1 to {MOST_ITEMS:,}")
-    return comparison(family, problem.arms, delta, pool=pool, asked=question(problem))
+    fixed = table.get(
+        "deterministic", True
+    )  # where the spec does not say: 0.3.0 knew no other pools
+    asked = question(problem)
+    return comparison(family, problem.arms, delta, pool=pool, asked=asked, deterministic=fixed)
 
 
 def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
@@ -207,10 +214,11 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
         key: value
         for key, value in stored.items()
         if FORMER.get(key, key)
-        in {"stopping", "strategy", "order", "additions", "minimise"} - chosen
+        in {"stopping", "strategy", "order", "additions", "minimise", "deterministic"} - chosen
     }
     given = dict(made.given)
-    for key, unsaid in (("order", "told"), ("additions", ADDITIONS[1])):  # what no key means
+    silence = ("order", "told"), ("additions", ADDITIONS[1]), ("deterministic", True)
+    for key, unsaid in silence:  # what no key means
         if key not in stored and given.get(key) == unsaid:
             del given[key]
     return make({**kept, **given})

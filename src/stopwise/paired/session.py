@@ -78,7 +78,9 @@ class PairedSession(Items):
     def ask(self) -> tuple[int, tuple[int, ...]]:
         """The next item, by its number from 0, and the arms that get it."""
         if self.decided or self.exhausted:
-            end = "decided" if self.decided else f"at the end of its pool of {self.what.pool:,} items"
+            end = (
+                "decided" if self.decided else f"at the end of its pool of {self.what.pool:,} items"
+            )
             raise BadArgument("ask", self.asked, f"nothing: the comparison is {end}")
         return self.begin(), tuple(arm for arm in range(self.what.arms) if self.is_in(arm))
 
@@ -105,7 +107,9 @@ class PairedSession(Items):
         if row is None and item < len(self.rows):
             row = self.rows[item]
         if self.deterministic and row is not None and not same(row[arm], value):
-            allowed = f"{row[arm]:g} again, as arm {arm} has on item {item}: results are deterministic"
+            allowed = (
+                f"{row[arm]:g} again, as arm {arm} has on item {item}: results are deterministic"
+            )
             raise BadArgument("value", value, allowed, "Compare random ones: deterministic=False.")
 
     def after(self, row: Floats) -> None:
