@@ -41,6 +41,8 @@ def made(**more: Any) -> ItemSession:
         ({"items": 0}, ["items: got 0", "at least 1"]),
         ({"items": 10**7}, ["items: got 10000000", "1 to 1,000,000"]),
         ({"paired": False, "items": 5}, ["items: got 5", "unless paired = true"]),
+        ({"paired": False, "deterministic": True}, ["deterministic: got True", "paired = true"]),
+        ({"items": 5, "deterministic": 1}, ["deterministic: got 1", "true or false"]),
         ({"question": "thresholding:threshold=0.5"}, ["who beats whom", "Thresholding"]),
         ({"family": "poisson"}, ["paired tests with Poisson", "Bernoulli()"]),
         ({"family": "gaussian"}, ["paired tests with Gaussian", "variance=None"]),
@@ -57,7 +59,7 @@ def test_specs_that_are_refused(more: dict[str, Any], parts: list[str]) -> None:
 
 def test_a_spec_is_completed_and_found_again() -> None:
     spec = specs.read({**SPEC, "items": 10})
-    assert spec.table == {**SPEC, "items": 10, "order": "asked"}
+    assert spec.table == {**SPEC, "items": 10, "order": "asked", "deterministic": False}
     assert specs.make(spec.table).key == spec.key != specs.read(SPEC).key
     assert specs.read({**SPEC, "paired": False}).pairs is None
 
@@ -89,9 +91,10 @@ def drive(session: ItemSession, rows: Any, rng: np.random.Generator, losses: flo
 def test_delays_and_losses_change_nothing(pool: int | None) -> None:
     """20 in flight, told in any order, one in ten lost: the decision of items told one by one."""
     rows = answer_sheet(2_000 if pool is None else pool, seed=3)
-    session = made(**({} if pool is None else {"items": pool}))
+    more = {} if pool is None else {"items": pool, "deterministic": True}
+    session = made(**more)
     record = drive(session, rows, np.random.default_rng(4))
-    calm = sw.PairedSession(sw.Bernoulli(), 3, pool=pool)
+    calm = sw.PairedSession(sw.Bernoulli(), 3, pool=pool, deterministic=pool is not None)
     while not calm.decided:
         item, arms = calm.ask()
         for arm in arms:
@@ -100,7 +103,7 @@ def test_delays_and_losses_change_nothing(pool: int | None) -> None:
     assert session.decision.answer == calm.verdict().winners[0]
     assert session.decision.evidence == calm.verdict().evidence
     assert session.items.counted == calm.verdict().items
-    again = made(**({} if pool is None else {"items": pool}))
+    again = made(**more)
     used, chosen = again.replay(record)
     assert used == record.kinds.size
     np.testing.assert_array_equal(chosen[record.kinds == ASKED], record.arms[record.kinds == ASKED])

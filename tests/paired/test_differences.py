@@ -20,7 +20,7 @@ COIN, SCORE, REAL = sw.Bernoulli(), sw.Bounded(-1.0, 3.0), sw.Gaussian(variance=
 
 
 def pair(rows: Any, family: Any, epsilon: float, pool: int | None = None) -> Any:
-    what = comparison(family, 2, 1e-300, epsilon, pool)
+    what = comparison(family, 2, 1e-300, epsilon, pool, deterministic=pool is not None)
     state = new_state(what)
     for row in rows:
         absorb(what, state, np.asarray(row, dtype=float))
@@ -107,7 +107,7 @@ def test_wealth_rises_in_the_margin(family: Any) -> None:
 def test_the_bound_is_where_the_wealth_crosses_the_level(family: Any, pool: int) -> None:
     rows = rows_of(family, 80, 4) + ([0.0, 0.0] if family is COIN else [0.4, 0.0])
     rows = np.clip(rows, -1.0, 3.0) if family is SCORE else rows
-    what = comparison(family, 2, 0.1, 0.0, pool or None)
+    what = comparison(family, 2, 0.1, 0.0, pool or None, deterministic=pool > 0)
     x = rows[:, 0] - rows[:, 1]
     found = least_difference(what, x)
     assert -4.0 < found < x.mean()

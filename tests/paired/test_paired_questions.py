@@ -83,7 +83,9 @@ def test_wrong_claims_about_equal_arms(problem: Any, pool: bool) -> None:
     """
     table, runs = symmetric(rasch([1.0, 0.6, 0.3, 0.0], 250, 40)), 300
     asked = {"family": COIN, "delta": 0.2, "repetitions": runs, "max_items": 900}
-    found = sw.simulate_paired(table, problem=problem, pool=pool, seed=41, **asked)
+    found = sw.simulate_paired(
+        table, problem=problem, pool=pool, deterministic=pool, seed=41, **asked
+    )
     settled = found.used.min(1) < found.items
     if getattr(problem, "epsilon", 0.0) == 0.0:
         assert np.sum(settled) <= most(runs, 0.2)
@@ -106,7 +108,7 @@ def test_the_end_of_a_pool_has_the_answer_about_its_items(
     columns = [np.arange(20) < 20 * mean for mean in (0.75, 0.7, 0.6, 0.5)]
     table = np.column_stack([np.roll(each, 3 * k) for k, each in enumerate(columns)]).astype(float)
     problem = kind(4, goal=goal, **options)
-    runs = {"pool": True, "repetitions": 20, "seed": 50}
+    runs = {"pool": True, "deterministic": True, "repetitions": 20, "seed": 50}
     found = sw.simulate_paired(table, family=COIN, delta=0.01, problem=problem, **runs)
     assert not found.undecided.any()
     ended = found.items == 20

@@ -116,7 +116,9 @@ def test_arms_that_differ_by_exactly_epsilon(name: str) -> None:
 def test_a_pool_that_hardly_differs() -> None:
     """The second arm is better by one item of 200: what is asked is about these items."""
     table = coins(200, a10=0.1, a01=0.105, a11=0.6)
-    found = sw.simulate_paired(table, family=COIN, delta=0.2, pool=True, repetitions=1_000, seed=8)
+    found = sw.simulate_paired(
+        table, family=COIN, delta=0.2, pool=True, deterministic=True, repetitions=1_000, seed=8
+    )
     assert not found.undecided.any()
     assert found.errors <= most(1_000, 0.2)
     assert found.correct[found.items == 200].all()
@@ -127,14 +129,18 @@ def test_a_pool_that_hardly_differs() -> None:
 
 def test_a_pool_of_equals_ends_in_a_tie() -> None:
     table = coins(100, a10=0.1, a01=0.1, a11=0.6)
-    found = sw.simulate_paired(table, family=COIN, ties=True, pool=True, repetitions=50, seed=9)
+    found = sw.simulate_paired(
+        table, family=COIN, ties=True, pool=True, deterministic=True, repetitions=50, seed=9
+    )
     assert not found.undecided.any()
     assert np.sum(~found.correct) <= most(50, 0.05)
 
 
 def test_three_points_in_a_pool_of_a_thousand() -> None:
     table = coins(1_000, a10=0.08, a01=0.05, a11=0.67)
-    found = sw.simulate_paired(table, family=COIN, pool=True, repetitions=1_000, seed=10)
+    found = sw.simulate_paired(
+        table, family=COIN, pool=True, deterministic=True, repetitions=1_000, seed=10
+    )
     assert np.mean(found.items < 1_000) > 0.9
     assert found.correct[found.items == 1_000].all()
     assert found.errors <= most(1_000, 0.05)
@@ -206,9 +212,9 @@ def test_delays_change_nothing(pool: int | None) -> None:
     wrong, runs = 0, 80
     for _ in range(runs):
         rows = rng.permutation(table) if pool else table[rng.integers(len(table), size=600)]
-        calm = sw.PairedSession(COIN, 2, delta=0.2, pool=pool)
+        calm = sw.PairedSession(COIN, 2, delta=0.2, pool=pool, deterministic=pool is not None)
         feed(calm, rows)
-        hasty = sw.PairedSession(COIN, 2, delta=0.2, pool=pool)
+        hasty = sw.PairedSession(COIN, 2, delta=0.2, pool=pool, deterministic=pool is not None)
         waiting: list[tuple[float, int, int]] = []
         now = 0.0
         while not hasty.decided:

@@ -148,8 +148,16 @@ def check_decision(place: Place) -> None:
 
 
 def check_pool(place: Place) -> None:
-    """Every item of a pool once, in a random order; at its end the answer is known."""
-    campaign = place.create({**TWO, "items": 40, "delta": 1e-9})
+    """Every item of a pool once, in a random order; at its end deterministic results are all known."""
+    _use_up(place, deterministic=True)
+    campaign = _use_up(place, deterministic=False)
+    assert campaign.status().state == "items used up"
+    with untouched(campaign), refused(NothingToAsk, "40 items are used", "ends undecided"):
+        campaign.ask()
+
+
+def _use_up(place: Place, deterministic: bool) -> Campaign:
+    campaign = place.create({**TWO, "items": 40, "delta": 1e-9, "deterministic": deterministic})
     rows, seen = np.tile([0.0, 1.0], (40, 1)), []
     rows[:20] = [1.0, 0.0]  # no proof before the end
     while True:
@@ -166,9 +174,12 @@ def check_pool(place: Place) -> None:
     with untouched(campaign), refused(NothingToAsk, "pool", "in flight"):
         campaign.ask()
     tell_rows(campaign, rows, tickets + rest)
-    assert campaign.decision is not None
+    assert (campaign.decision is not None) == deterministic
+    if campaign.decision is not None:
+        assert campaign.decision.text == f"{LABELS[0]} and {LABELS[1]} tie on all 40 items"
     assert [arm.mean for arm in campaign.status().arms] == [0.5, 0.5]
     agree(campaign, place.open(campaign.name))
+    return campaign
 
 
 def check_budget_and_minimum(place: Place) -> None:

@@ -28,7 +28,7 @@ class BudgetSpent(StopwiseError):
 
 
 class NothingToAsk(StopwiseError):
-    """Every item of the pool is asked, and the last results are in flight: try again in a while."""
+    """Every item of the pool is asked. If results are in flight: try again in a while."""
 
 
 class CampaignPaused(StopwiseError):

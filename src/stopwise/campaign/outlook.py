@@ -41,7 +41,8 @@ def items_needed(items: Items) -> Remaining | None:
     pairs = _pairs(items)
     if pairs is None or items.counted < LEAST:
         return None
-    named, pool = standing(items.what, items.state).named, float(items.what.pool or np.inf)
+    named = standing(items.what, items.state).named
+    pool = float(items.what.pool) if items.what.deterministic else np.inf
     times = _times(pairs, items.what.level, pool)
     together = times.min(0) if items.what.one and named else times.max(0)
     low, high = np.quantile(np.minimum(together, pool), CHANCES, method="nearest")

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from stopwise.campaign.item_session import CERTAIN, ItemSession
+from stopwise.campaign.tickets import Place as Result
 from stopwise.core.arrays import Floats
 from stopwise.paired.comparison import IN, NOBODY
+from stopwise.paired.standing import tied
 
 Matrix = tuple[tuple[float | None, ...], ...]  # a row and a column for each arm; None: not compared
 
@@ -40,12 +42,14 @@ class Pairs:
     """All pairs of arms. A row's arm against a column's."""
 
     items: int  # that count so far
-    pool: int | None  # the question is about just so many items
+    pool: int | None  # how many items there are; None: no end
     control: str | None
     places: tuple[Place, ...]
     evidence: Matrix  # that the row's arm is better
     differences: Matrix  # of the mean results
     agreement: Matrix  # on how many items both have the same result, as a share
+    deterministic: bool = True  # whether the question is about just the pool
+    tied: tuple[str, ...] = ()  # arms with the same mean over a whole pool, the best
 
     @classmethod
     def of(cls, session: ItemSession, labels: Sequence[str]) -> Pairs:
@@ -60,6 +64,8 @@ class Pairs:
             _matrix(np.clip(state.evidence[0], -CERTAIN, CERTAIN), compared),
             _matrix(session.items.sense * state.means, compared),
             _matrix(state.equal / np.maximum(state.counts, 1.0), compared),
+            what.deterministic,
+            tuple(labels[arm] for arm in tied(what, state)),
         )
 
     @classmethod
@@ -67,7 +73,50 @@ class Pairs:
         """From plain values, as JSON has them."""
         names = ("evidence", "differences", "agreement")
         read = {name: tuple(map(tuple, found[name])) for name in names}
-        return cls(**{**found, **read, "places": tuple(Place(**each) for each in found["places"])})
+        places = tuple(Place(**each) for each in found["places"])
+        return cls(**{**found, **read, "places": places, "tied": tuple(found.get("tied", ()))})
+
+    @property
+    def about(self) -> str | None:
+        """Which items the answer is about, if their number is known."""
+        if self.pool is None:
+            return None
+        if self.deterministic:
+            return f"just these {self.pool:,} items (their results are deterministic)"
+        return f"items like these {self.pool:,}, which are taken for a random sample"
+
+
+def tie_words(session: Any, labels: Sequence[str]) -> str:
+    """That arms tie, if they do on all items of a pool; else nothing."""
+    if not isinstance(session, ItemSession):
+        return ""
+    what = session.items.what
+    names = [labels[arm] for arm in tied(what, session.items.state)]
+    return f"{' and '.join(names)} tie on all {what.pool:,} items" if names else ""
+
+
+def used_up(session: Any) -> bool:
+    """Whether every result of a pool's items has been asked for, without an answer."""
+    if not isinstance(session, ItemSession) or session.decision or not session.items.exhausted:
+        return False
+    queue, last = session.queue, session.items.asked - 1
+    left = [*queue.lost, *(Result(last, arm) for arm in queue.turn)]
+    return not any(map(queue.wanted, left))
+
+
+def why_nothing(name: str, session: Any, in_flight: bool) -> str:
+    """Why a paired campaign has nothing to ask, and what to do."""
+    if in_flight:
+        return (
+            f"campaign {name!r}: every item of its pool is asked, and the last results are in flight. "
+            "Try again: one whose lease ends is asked once more."
+        )
+    return (
+        f"campaign {name!r}: all {session.items.what.pool:,} items are used, and the evidence is not "
+        "enough: it ends undecided. ``status`` says what the data favour. For an answer: a new campaign "
+        "with more items or a larger epsilon; or with deterministic = true, if an option always has the "
+        "same result on an item."
+    )
 
 
 def _place(session: ItemSession, labels: Sequence[str], arm: int) -> Place:

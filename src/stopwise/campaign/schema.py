@@ -42,7 +42,9 @@ WORDS = {
     "minimum": "No decision before every arm has so many samples.",
     "paired": "Prompts on the same questions, programs in the same minute: their differences are "
     "tested, which takes fewer samples. docs/paired.md.",
-    "items": "If the question is about just so many items, such as the questions of a data set.",
+    "items": "How many items there are, such as the questions of a data set; unlimited if not given.",
+    "deterministic": "An option always has the same result on an item: then the answer is about just "
+    "these items. Not so for sampled answers and for judges that are models.",
 }
 
 
@@ -70,6 +72,7 @@ def schema() -> dict[str, Any]:
         "minimise": {"enum": list(GOALS)},
         "paired": {"type": "boolean"},
         "items": {"type": ["integer", "null"], "minimum": 1, "maximum": MOST_ITEMS},
+        "deterministic": {"type": "boolean"},
     }
     group = {"arms": _list({"type": "integer", "minimum": 0})}
     part = {"oneOf": [_table(name, each, group) for name, each in problems.items()]}

@@ -23,6 +23,7 @@ from stopwise.problems.verbs import adaptive_bound, grows, sense, union_bound
 KEYS = (
     *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
     *("order", "losses", "minimum", "room", "additions", "minimise", "paired", "items"),
+    "deterministic",
 )
 SEPARATE = (
     "stopping",
@@ -36,6 +37,13 @@ FORMER = {"threshold": "stopping"}  # what 0.2.0 called it: its campaigns keep t
 GOALS = ("samples", "cost")  # what to minimise: samples, where the spec does not say
 # which arm is added: whatever samples suggest, or one settled beforehand, where the spec does not say
 ADDITIONS = ("adaptive", "planned")
+# what a stored spec means that does not say: new ones say all of it
+LEFT_OPEN = {
+    "order": "told",
+    "losses": AT_RANDOM,
+    "additions": ADDITIONS[1],
+    "deterministic": True,
+}
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
 MOST_PAIRED = 50  # arms: what is kept grows with their square
@@ -113,7 +121,9 @@ def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     saved = {"minimise": GOALS[1]} if priced else {}
     free = {"additions": ADDITIONS[0]} if table.get("room") is not None else {}
     losses = AT_RANDOM if table.get("order") == "told" else WORST_CASE
-    found = {"order": ORDERS[0], "losses": losses, **saved, **free, **table}
+    pool = table.get("paired") and table.get("items") is not None
+    drawn = {"deterministic": False} if pool else {}
+    found = {"order": ORDERS[0], "losses": losses, **saved, **free, **drawn, **table}
     return make(found)._replace(given=table)
 
 
@@ -179,10 +189,10 @@ def make(table: dict[str, Any], first: int | None = None) -> CampaignSpec:
 def _paired(table: Mapping[str, Any]) -> bool:
     """Whether all arms get the same items; then some keys have no meaning."""
     given = table.get("paired", False)
-    if not isinstance(given, bool):
-        raise BadArgument("paired", given, "true or false")
-    if not given and table.get("items") is not None:
-        raise BadArgument("items", table["items"], "nothing, unless paired = true")
+    checks.truth("paired", given)
+    for key in ("items", "deterministic"):
+        if not given and table.get(key) is not None:
+            raise BadArgument(key, table[key], "nothing, unless paired = true")
     if given:
         for key in (*SEPARATE, *FORMER):
             if table.get(key) is not None:
@@ -192,7 +202,7 @@ def _paired(table: Mapping[str, Any]) -> bool:
                 raise BadArgument(key, table[key], "nothing, if paired = true", hint)
         if table.get("order", ORDERS[0]) != ORDERS[0]:
             raise BadArgument("order", table["order"], f"{ORDERS[0]!r}, if paired = true")
-    return given
+    return bool(given)
 
 
 def _comparison(problem: Any, family: Any, delta: float, table: Mapping[str, Any]) -> Comparison:
@@ -201,7 +211,11 @@ def _comparison(problem: Any, family: Any, delta: float, table: Mapping[str, Any
     pool = table.get("items")
     if pool is not None and checks.whole("items", pool, least=1) > MOST_ITEMS:
         raise BadArgument("items", pool, f"a whole number from 1 to {MOST_ITEMS:,}")
-    return comparison(family, problem.arms, delta, pool=pool, asked=question(problem))
+    fixed = table.get(
+        "deterministic", True
+    )  # where the spec does not say: 0.3.0 knew no other pools
+    asked = question(problem)
+    return comparison(family, problem.arms, delta, pool=pool, asked=asked, deterministic=fixed)
 
 
 def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
@@ -211,11 +225,11 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
         key: value
         for key, value in stored.items()
         if FORMER.get(key, key)
-        in {"stopping", "strategy", "order", "losses", "additions", "minimise"} - chosen
+        in {"stopping", "strategy", *LEFT_OPEN, "minimise"} - chosen
     }
     given = dict(made.given)
-    for key, unsaid in (("order", "told"), ("losses", AT_RANDOM), ("additions", ADDITIONS[1])):
-        if key not in stored and given.get(key) == unsaid:  # what no key means
+    for key, unsaid in LEFT_OPEN.items():
+        if key not in stored and given.get(key) == unsaid:
             del given[key]
     return make({**kept, **given})
 

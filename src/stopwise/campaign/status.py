@@ -13,7 +13,7 @@ from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
 from stopwise.campaign.item_session import ItemSession
 from stopwise.campaign.order import WORST_CASE
-from stopwise.campaign.pairs import Pairs
+from stopwise.campaign.pairs import Pairs, used_up
 from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
@@ -55,7 +55,7 @@ class Status:
     """Where a campaign stands."""
 
     name: str
-    state: str  # "running", "paused", "decided", "closed" or "budget spent"
+    state: str  # "running", "paused", "decided", "closed", "budget spent" or "items used up"
     samples: int
     in_flight: int
     evidence: float | None  # None until every arm has a sample
@@ -84,7 +84,8 @@ class Status:
         """From a snapshot; without the means' intervals where nobody looks at them."""
         session, decision, in_flight = seen.session, seen.decision, seen.in_flight
         spent = spec.budget is not None and session.sent >= spec.budget and not np.any(in_flight)
-        state = "decided" if decision else _state(seen.changes, spent)
+        empty = used_up(session) and not np.any(in_flight)
+        state = "decided" if decision else _state(seen.changes, spent, empty)
         ready = session.started
         return cls(
             name,
@@ -191,6 +192,8 @@ class Status:
             )
         if self.decision is not None:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
+        if self.pairs is not None and self.pairs.about is not None:
+            found.append(f"the answer is about {self.pairs.about}")
         return [*found, *self._losses]
 
     @property
@@ -217,15 +220,17 @@ class Status:
 
     @property
     def _doubt(self) -> str:
-        """Whether the budget will last."""
+        """Whether the budget and the items will last."""
         assert self.remaining is not None
-        left = math.inf if self.budget is None else self.budget - self.samples
+        left, end = math.inf if self.budget is None else self.budget - self.samples, "the budget"
         if self.pairs is not None:  # an item is a result of each arm that is in
             left /= max(sum(place.state == "in" for place in self.pairs.places), 1)
+            if self.pairs.pool is not None and self.pairs.pool - self.pairs.items < left:
+                left, end = self.pairs.pool - self.pairs.items, "the list of items"
         if self.remaining.high <= left:
             return ""
         chance = "is likely to" if self.remaining.low > left else "may"
-        return f"; the budget {chance} end before"
+        return f"; {end} {chance} end before"
 
     def __repr__(self) -> str:
         return "\n".join([*self.lines(), text_table(*self.table())])
@@ -245,11 +250,11 @@ class Status:
         return f"<p>{text}</p>{bar}{html_table(*self.table())}"
 
 
-def _state(changes: Changes, spent: bool) -> str:
+def _state(changes: Changes, spent: bool, empty: bool) -> str:
     """Of a campaign without a decision."""
     if changes.closed or changes.paused:
         return "closed" if changes.closed else "paused"
-    return "budget spent" if spent else "running"
+    return "budget spent" if spent else "items used up" if empty else "running"
 
 
 def _arms(

@@ -22,6 +22,7 @@ from stopwise.campaign.errors import (
 from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket, item_note
 from stopwise.campaign.order import WORST_CASE
 from stopwise.campaign.names import is_token, new_tokens, token_text
+from stopwise.campaign.pairs import tie_words, why_nothing
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica
 from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
@@ -90,10 +91,7 @@ class Work:
         if not tickets:  # what has expired is stored, and may have decided
             self._refuse_if_decided()
             self._refuse_if_not_running(now)
-            raise NothingToAsk(
-                f"campaign {self.name!r}: every item of its pool is asked, and the last results are in "
-                "flight. Try again: one whose lease ends is asked once more."
-            )
+            raise NothingToAsk(why_nothing(self.name, session, bool(session.queue.open)))
         return tickets
 
     def _tickets(
@@ -290,7 +288,8 @@ class Work:
     def _decide(self, transaction: Transaction, session: AnySession) -> None:
         assert session.decision is not None
         crossing, number = session.decision, transaction.last + 1
-        words = in_words(self.spec.design.problem, crossing.answer, self.labels)
+        usual = in_words(self.spec.design.problem, crossing.answer, self.labels)
+        words = tie_words(session, self.labels) or usual
         self._replica.decision = Decision(
             *(crossing.answer, words, crossing.evidence, crossing.threshold, crossing.samples),
             *(number, self.spec.key, __version__),

@@ -86,6 +86,13 @@ def whole(name: str, given: Any, least: int) -> int:
     return int(given)
 
 
+def truth(name: str, given: Any) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(given, bool):
+        raise BadArgument(name, given, "true or false")
+    return given
+
+
 def _array(name: str, given: Any, allowed: str) -> Floats:
     """Real numbers as an array of floats; text and truth values are not numbers."""
     try:

@@ -40,7 +40,7 @@ def least_refuted(kind: Any, differences: Floats, level: float, pool: int) -> fl
 
 @least_refuted.register(BoundedDifferences)
 def _of_bounded(kind: BoundedDifferences, differences: Floats, level: float, pool: int) -> float:
-    if pool == 0:
+    if not kind.fixed:
         values, counts = np.unique(differences, return_counts=True)
         return _last_refuted(
             lambda c: _log_wealth(kind, values, counts, c), -kind.width, kind.width, level
@@ -54,7 +54,8 @@ def _of_bounded(kind: BoundedDifferences, differences: Floats, level: float, poo
             return math.inf
         return _log_wealth(kind, differences, 1.0, (pool * c - before) / (pool - places))
 
-    return _last_refuted(wealth, -kind.width, kind.width, level)
+    most = (differences.sum() + (pool - differences.size) * kind.width) / pool  # whatever is left
+    return _last_refuted(wealth, -kind.width, most, level)
 
 
 def _log_wealth(kind: BoundedDifferences, values: Floats, counts: Any, c: Any) -> float:

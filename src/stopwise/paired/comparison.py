@@ -30,12 +30,17 @@ class Comparison(NamedTuple):
     arms: int
     margins: Floats  # 0, and epsilon if it is above 0
     level: float
-    pool: int  # the number of items, if the question is about just these; else 0
+    pool: int  # how many items there are; 0: no end
     ties: bool
     minimum: int  # items before which nobody is settled and nothing is decided
     m: int = 1
     control: int = NOBODY
     one: bool = False  # one arm that beats the control is enough
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the question is about just the items of the pool, each result a fixed number."""
+        return bool(self.kind.fixed)
 
 
 class State(NamedTuple):
@@ -99,14 +104,20 @@ def comparison(
     ties: bool = False,
     minimum: int = 0,
     asked: Ranking | None = None,
+    deterministic: bool = False,
 ) -> Comparison:
-    """A checked one; ``asked`` is another question than for the best arm, with an epsilon of its own."""
+    """A checked one; ``asked`` is another question than for the best arm, with an epsilon of its own.
+
+    A ``pool`` is a random sample of a population, and ends undecided if it is too small. With results
+    that are ``deterministic`` the question is about just the pool, and its end always has an answer.
+    """
     check_role("family", family, Family)
     checks.whole("arms", arms, least=2)
     checks.probability("delta", delta)
     margin = checks.not_negative("epsilon", epsilon)
     kind, size = differences_of(family), 0 if pool is None else checks.whole("pool", pool, least=1)
-    if ties and margin == 0.0 and size == 0:
+    known = checks.truth("deterministic", deterministic) and size > 0
+    if ties and margin == 0.0 and not known:
         allowed = "a number above 0 where ties are an answer"
         raise BadArgument("epsilon", epsilon, allowed, "No test proves that two are just equal.")
     if size and isinstance(kind, NormalDifferences):
@@ -114,6 +125,7 @@ def comparison(
             f"pool={size} with {family!r}: a finite pool of numbers is not normal, and nothing is "
             "proven without bounds. Use Bounded(low, high), or ask about the population (no pool)."
         )
+    kind = kind._replace(fixed=known)
     wanted = Ranking(1, margin) if asked is None else asked
     margins = np.array([0.0, wanted.epsilon] if wanted.epsilon > 0.0 else [0.0])
     level = math.log(_claims(arms, wanted, ties) / delta)

@@ -21,11 +21,16 @@ EDGE = 1e-9  # of the width: what is certain is certain by this much, whatever r
 
 
 class BoundedDifferences(NamedTuple):
-    """Of results in an interval: in [-width, width]. Coins have width 1."""
+    """Of results in an interval: in [-width, width]. Coins have width 1.
+
+    ``fixed``: the differences are the numbers of a pool, drawn without replacement. That takes results
+    that are the same whenever they are made: of random ones every draw is new, and a pool has no end.
+    """
 
     width: float
     gaps: Floats
     weights: Floats
+    fixed: bool = False
 
 
 class NormalDifferences(NamedTuple):
@@ -33,6 +38,7 @@ class NormalDifferences(NamedTuple):
 
     gaps: Floats
     weights: Floats
+    fixed: bool = False  # never: a finite pool is not normal
 
 
 class Stream(NamedTuple):
@@ -74,13 +80,14 @@ def bet_on(kind: Any, stream: Stream, x: float, margin: float, pool: int) -> Non
 
 @verb
 def evidence(kind: Any, stream: Stream, margin: float, pool: int) -> float:
-    """The log wealth against a mean of at most -margin. ``pool``: so many items are all; 0: no end."""
+    """The log wealth against a mean of at most -margin; ``pool``: how many fixed differences there are."""
     raise MissingVerb("evidence", kind)
 
 
 @bet_on.register(BoundedDifferences)
 def _bet_on(kind: BoundedDifferences, stream: Stream, x: float, margin: float, pool: int) -> None:
-    c = mean_of_next(stream.size, stream.size * stream.mean, -margin, pool)
+    left = pool if kind.fixed else 0
+    c = mean_of_next(stream.size, stream.size * stream.mean, -margin, left)
     c = max(c, kind.width * (EDGE - 1.0))  # a larger c makes less
     won = (x - c) / (c + kind.width)
     if won != 0.0:
@@ -96,7 +103,7 @@ def mean_of_next(count: float, total: float, mean: float, pool: int) -> float:
 
 @evidence.register(BoundedDifferences)
 def _evidence(kind: BoundedDifferences, stream: Stream, margin: float, pool: int) -> float:
-    if pool > 0:
+    if kind.fixed:
         least = stream.size * stream.mean - (pool - stream.size) * kind.width
         if least > pool * (EDGE * kind.width - margin):
             return math.inf  # whatever is left, the pool's mean is above -margin

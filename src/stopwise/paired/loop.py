@@ -20,12 +20,12 @@ def run_items(
     row: Floats,
     asked: Ints,
 ) -> bool:
-    """Whether it is decided. ``order`` has the table's rows; a pool is shuffled in it."""
+    """Whether it is decided. ``order`` has the table's rows; a pool of fixed results is shuffled in it."""
     size = table.shape[0]
     for _ in range(max_items):
         done = state.items[0]
-        place = int(rng.random() * (size - done if what.pool > 0 else size))
-        if what.pool > 0:  # the next of a shuffle
+        place = int(rng.random() * (size - done if what.kind.fixed else size))
+        if what.kind.fixed:  # the next of a shuffle
             place += done
             order[done], order[place] = order[place], order[done]
             place = done

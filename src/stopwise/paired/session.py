@@ -14,14 +14,20 @@ from stopwise.families.verbs import supports, unsupported
 from stopwise.paired.bounds import least_difference
 from stopwise.paired.comparison import asked_of, comparison
 from stopwise.paired.items import Items
-from stopwise.paired.standing import standing
+from stopwise.paired.standing import standing, tied
+
+
+def same(first: float, second: float) -> bool:
+    """Whether two results are one number up to rounding, or the first is missing."""
+    return math.isnan(first) or math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
 
 
 class Verdict(NamedTuple):
     """Where a comparison stands.
 
     ``winners`` are the arms that the answer names: one for the best arm, several where ties are an
-    answer or several are asked for, none if no arm beats the control.
+    answer or several are asked for, or have equal means over a whole pool; none if no arm beats the
+    control.
     """
 
     decided: bool
@@ -36,9 +42,11 @@ class PairedSession(Items):
     """Asks and tells about arms that are numbered from 0.
 
     ``problem``: another question than for the best arm (TopArms, BetterThan, AnyBetterThan), which has
-    an epsilon and a goal of its own. ``pool``: the question is about just so many items, which must be
-    asked in a random order. ``ties``: the answer may be that those left differ by less than epsilon.
-    ``goal`` "min": less is better. Nothing is decided before ``minimum`` items.
+    an epsilon and a goal of its own. ``pool``: so many items are all there are, and they are asked in a
+    random order. The answer is about items like these, and may still be open at the end of the pool.
+    Only if every result is the same whenever it is made (``deterministic``) can the answer be about just
+    these items: then the end of the pool decides. ``ties``: the answer may be that those left differ by
+    less than epsilon. ``goal`` "min": less is better. Nothing is decided before ``minimum`` items.
     """
 
     def __init__(
@@ -53,11 +61,13 @@ class PairedSession(Items):
         goal: str = "max",
         minimum: int = 0,
         problem: Problem | None = None,
+        deterministic: bool = False,
     ) -> None:
         asked = asked_of(problem, arms, epsilon, ties, goal)
-        what = comparison(family, arms, delta, epsilon, pool, ties, minimum, asked)
+        what = comparison(family, arms, delta, epsilon, pool, ties, minimum, asked, deterministic)
         super().__init__(what, asked.sense)
         self.family, self.delta, self.epsilon = family, delta, asked.epsilon
+        self.deterministic = deterministic
         self.rows: list[Floats] = []  # of items that count, as told
 
     @property
@@ -68,14 +78,17 @@ class PairedSession(Items):
     def ask(self) -> tuple[int, tuple[int, ...]]:
         """The next item, by its number from 0, and the arms that get it."""
         if self.decided or self.exhausted:
-            raise BadArgument("ask", self.asked, "an item as long as it is open", "It is over.")
+            end = (
+                "decided" if self.decided else f"at the end of its pool of {self.what.pool:,} items"
+            )
+            raise BadArgument("ask", self.asked, f"nothing: the comparison is {end}")
         return self.begin(), tuple(arm for arm in range(self.what.arms) if self.is_in(arm))
 
     def tell(self, item: int, arm: int, value: float) -> bool:
         """One result; whether the comparison is decided now.
 
-        Of several results of an arm on an item the first counts. What comes after the decision, or from
-        an arm that is out, changes nothing.
+        Of several results of an arm on an item the first counts; another value is refused if results are
+        deterministic. What comes after the decision, or from an arm that is out, changes nothing.
         """
         if not 0 <= item < self.asked:
             raise BadArgument(
@@ -85,8 +98,19 @@ class PairedSession(Items):
             raise BadArgument("arm", arm, f"0 to {self.what.arms - 1}")
         if not math.isfinite(value) or not supports(self.family, value):
             raise BadArgument("value", value, unsupported(self.family))
+        self._refuse_if_random(item, arm, value)
         self.enter(item, arm, value)
         return self.decided
+
+    def _refuse_if_random(self, item: int, arm: int, value: float) -> None:
+        row = self.open.get(item)
+        if row is None and item < len(self.rows):
+            row = self.rows[item]
+        if self.deterministic and row is not None and not same(row[arm], value):
+            allowed = (
+                f"{row[arm]:g} again, as arm {arm} has on item {item}: results are deterministic"
+            )
+            raise BadArgument("value", value, allowed, "Compare random ones: deterministic=False.")
 
     def after(self, row: Floats) -> None:
         """Keep it."""
@@ -98,9 +122,14 @@ class PairedSession(Items):
         winners: tuple[int, ...] = ()
         if self.decided:
             left = tuple(k for k in range(self.what.arms) if self.is_in(k))
-            winners = left if self.what.ties else named
+            winners = left if self.what.ties else tied(self.what, self.state) or named
         first = named[0] if named else self.what.control
         return Verdict(self.decided, winners, first, len(self.rows), least, self.what.level)
+
+    @property
+    def used_up(self) -> bool:
+        """Whether all items of the pool count, and there is no answer."""
+        return not self.decided and 0 < self.what.pool <= self.counted
 
     def differences(self, arm: int, other: int) -> Floats:
         """By how much an arm did better than another, item by item, as far as both were in."""

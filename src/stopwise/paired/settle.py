@@ -90,9 +90,15 @@ def _by_control(what: Comparison, state: State) -> None:
 
 
 @jitable
+def ended(what: Comparison, state: State) -> bool:
+    """Whether the means over a pool are known: all its items count, and results are deterministic."""
+    return bool(what.kind.fixed and state.items[0] >= what.pool)
+
+
+@jitable
 def decided(what: Comparison, state: State) -> bool:
     """Whether there is an answer."""
-    if what.pool > 0 and state.items[0] >= what.pool:
+    if ended(what, state):
         return True
     if what.control != NOBODY:
         return _claims_settled(what, state)
@@ -157,7 +163,7 @@ def leader(what: Comparison, state: State) -> tuple[int, bool]:
     """
     last, best, found, proven = what.margins.size - 1, -math.inf, NOBODY, False
     highest = -math.inf
-    ended = what.pool > 0 and state.items[0] >= what.pool
+    known = ended(what, state)
     for i in range(what.arms):
         if is_open(state, i):
             sure, least, ahead = True, math.inf, math.inf
@@ -166,7 +172,7 @@ def leader(what: Comparison, state: State) -> tuple[int, bool]:
                     sure = sure and state.passed[last, i, j] == 1
                     least = min(least, state.evidence[last, i, j])
                     ahead = min(ahead, state.means[i, j])
-            if ended:  # all means are known
+            if known:
                 least, sure = 0.0, True
             better = sure if sure != proven else (least, ahead) > (best, highest)
             if found == NOBODY or better:

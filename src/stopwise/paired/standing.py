@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stopwise.paired.comparison import IN, NOBODY, Comparison, State
-from stopwise.paired.settle import is_named, is_open, leader
+from stopwise.paired.differences import EDGE
+from stopwise.paired.settle import ended, is_named, is_open, leader
 
 
 class Standing(NamedTuple):
@@ -26,8 +27,15 @@ def standing(what: Comparison, state: State) -> Standing:
     return Standing(named, min(_claim(what, state, k)[1] for k in others))
 
 
-def _ended(what: Comparison, state: State) -> bool:
-    return 0 < what.pool <= state.items[0]
+def tied(what: Comparison, state: State) -> tuple[int, ...]:
+    """The arms whose means over a whole pool are equal and best, if there are two or more of them."""
+    if not ended(what, state) or what.control != NOBODY or what.m > 1:
+        return ()
+    first = leader(what, state)[0]
+    inside = [k for k in range(what.arms) if is_open(state, k)]
+    near = EDGE * what.kind.width  # rounding
+    found = tuple(k for k in inside if k == first or abs(state.means[first, k]) <= near)
+    return found if len(found) > 1 else ()
 
 
 def _claim(what: Comparison, state: State, arm: int) -> tuple[bool, float]:
@@ -36,7 +44,7 @@ def _claim(what: Comparison, state: State, arm: int) -> tuple[bool, float]:
         return bool(state.chosen[arm] != IN), float(state.sure[arm])
     above = float(state.evidence[0, arm, what.control])
     below = float(state.evidence[-1, what.control, arm])
-    if _ended(what, state) or above == below:
+    if ended(what, state) or above == below:
         return bool(state.means[arm, what.control] > 0.0), max(above, below)
     return above > below, max(above, below)
 
@@ -49,7 +57,7 @@ def _any_above(what: Comparison, state: State) -> Standing:
             return Standing((arm,), float(state.sure[arm]))
     best = max(others, key=lambda k: (_above(what, state, k), state.means[k, what.control]))
     none = min(_below(what, state, k) for k in others)
-    if _ended(what, state):
+    if ended(what, state):
         best = max(others, key=lambda k: (is_open(state, k), state.means[k, what.control]))
         some = is_open(state, best) and state.means[best, what.control] > 0.0
     else:

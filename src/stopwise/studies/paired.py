@@ -110,6 +110,7 @@ def simulate_paired(
     delta: float = DELTA,
     epsilon: float = 0.0,
     pool: bool = False,
+    deterministic: bool = False,
     ties: bool = False,
     duels: bool = False,
     minimum: int = 0,
@@ -121,8 +122,9 @@ def simulate_paired(
 ) -> PairedResults:
     """Many independent runs on the items of a table: a row an item, a column an arm, larger is better.
 
-    Items are drawn from the table with replacement: it is the population. With ``pool`` each run
-    shuffles it and the question is about just these items. ``ties``: the answer may be that arms differ
+    Items are drawn from the table with replacement: it is the population. With ``pool`` a run has as
+    many items as the table has rows, and ends undecided if they are not enough; if results are
+    ``deterministic`` too, each run shuffles the table and the question is about just its items. ``ties``: the answer may be that arms differ
     by less than epsilon. ``duels``: an item goes to the leader and one challenger, not to all arms that
     are in. ``minimum``: items before any decision. ``problem``: another question than for the best arm,
     with its own epsilon and goal: TopArms, BetterThan, AnyBetterThan. Ctrl-C returns the runs that have
@@ -131,7 +133,7 @@ def simulate_paired(
     rows = _check_table(table, family)
     size, arms = len(rows) if pool else None, rows.shape[1]
     asked = asked_of(problem, arms, epsilon, ties)
-    what = comparison(family, arms, delta, epsilon, size, ties, minimum, asked)
+    what = comparison(family, arms, delta, epsilon, size, ties, minimum, asked, deterministic)
     if duels and (pool or problem is not None):
         hint = "Results of others tell about items that a pair left out: docs/paired.md."
         raise BadArgument("duels", True, "False with a pool, and only for the best arm", hint)

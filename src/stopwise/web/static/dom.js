@@ -118,6 +118,7 @@ const SHAPES = {
     "path",
     { d: "M3 8.5l3.2 3.2L13 4.8", fill: "none", stroke: "currentColor", "stroke-width": 2.2 },
   ],
+  "items used up": ["rect", { x: 4, y: 4, width: 8, height: 8, fill: "currentColor" }],
   "budget spent": ["rect", { x: 4, y: 4, width: 8, height: 8, fill: "currentColor" }],
   paused: ["path", { d: "M5.5 4v8M10.5 4v8", fill: "none", stroke: "currentColor", "stroke-width": 2.6 }],
   closed: ["path", { d: "M4 4l8 8M12 4l-8 8", fill: "none", stroke: "currentColor", "stroke-width": 2.2 }],
@@ -133,7 +134,7 @@ export function chip(state) {
     { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true" },
     svg(shape, props),
   );
-  return el("span", { class: `chip ${state.replace(" ", "-")}` }, icon, state);
+  return el("span", { class: `chip ${state.replaceAll(" ", "-")}` }, icon, state);
 }
 
 /** How far the evidence has come. */

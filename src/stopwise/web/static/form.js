@@ -39,7 +39,7 @@ export function form(main, { fail, go }) {
 class Form {
   constructor(schema, go) {
     this.go = go;
-    const { question, family, stopping, strategy, budget, paired, items } = schema.properties;
+    const { question, family, stopping, strategy, budget, paired, items, deterministic } = schema.properties;
     const resolved = question.oneOf ? question : schema.$defs[question.$ref.split("/").pop()];
     const redraw = () => this.preview();
     this.name = new Field("name", "Name", {
@@ -64,6 +64,7 @@ class Form {
       optional: true,
       hint: items.description,
     });
+    this.deterministic = el("input", { type: "checkbox", id: "deterministic", onchange: redraw });
     this.pairing = el(
       "div",
       { class: "choice" },
@@ -73,7 +74,17 @@ class Form {
         el("label", { class: "check" }, this.paired, " Every option gets the same items (paired)"),
         el("p", { class: "hint" }, paired.description),
       ),
-      el("div", { class: "options" }, this.items.node),
+      el(
+        "div",
+        { class: "options" },
+        this.items.node,
+        el(
+          "div",
+          {},
+          el("label", { class: "check" }, this.deterministic, " Results are deterministic"),
+          el("p", { class: "hint" }, deterministic.description),
+        ),
+      ),
     );
     this.stopping = new Choice("stopping", "Stopping rule", stopping, {
       usual: "usual for the data",
@@ -164,6 +175,7 @@ class Form {
     found.costs = this.arms.costs();
     if (this.paired.checked) {
       Object.assign(found, { paired: true, items: this.items.read() });
+      if (this.deterministic.checked) found.deterministic = true;
       for (const key of ["stopping", "strategy", "costs"]) delete found[key];
     }
     return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));

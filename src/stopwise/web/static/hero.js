@@ -106,9 +106,10 @@ function remark(status) {
   const doubt = proven ? "" : " This stopping rule is not proven.";
   if (decision) {
     const size = status.pairs ? plural(status.pairs.items, "item") : plural(decision.samples, "sample");
-    const known = status.pairs?.items === status.pairs?.pool && status.evidence < status.threshold;
-    const enough = status.pairs && known
-      ? `All ${size} of the pool are known.`
+    const { pairs } = status;
+    const known = pairs?.items === pairs?.pool && status.evidence < status.threshold;
+    const enough = pairs && known
+      ? `The options that are left were asked all ${size}.`
       : `The evidence was enough after ${size}.`;
     return proven
       ? `${enough} Campaigns like this end with a wrong answer with probability ${brief(delta)} at most.`
@@ -122,6 +123,8 @@ function remark(status) {
     return `${plural(status.waiting, "result")} ${status.waiting === 1 ? "waits" : "wait"} for other options on the same item.${doubt}`;
   if (status.waiting)
     return `${plural(status.waiting, "sample")} ${status.waiting === 1 ? "waits" : "wait"} for one that was asked earlier, ${span(status.oldest ?? 0)} ago.${doubt}`;
+  if (status.state === "items used up")
+    return `All items are used and the evidence is not enough: there is no decision.${doubt}`;
   if (status.state === "budget spent")
     return `The budget is spent and the evidence is not enough: there is no decision.${doubt}`;
   return `You may look at any time: looking does not spoil the guarantee.${doubt}`;

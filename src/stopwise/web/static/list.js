@@ -108,7 +108,7 @@ const matches = (each, words) =>
 
 function tally(known) {
   if (!known.length) return "None yet";
-  const states = ["running", "paused", "decided", "closed", "budget spent"];
+  const states = ["running", "paused", "decided", "closed", "budget spent", "items used up"];
   const counts = states.map((state) => [known.filter((each) => each.state === state).length, state]);
   return counts
     .filter(([n]) => n)

@@ -75,10 +75,12 @@ class View {
   }
 
   words() {
-    const { items, pool } = this.pairs;
+    const { items, pool, deterministic } = this.pairs;
+    const claim = deterministic ? "just these items" : "items like these";
     const about = pool === null ? "" : ` of a pool of ${count(pool)}`;
+    const answer = pool === null ? "" : ` The answer is about ${claim}.`;
     const base = this.labels[this.base];
-    return `${plural(items, "item")}${about} so far. The dots are mean differences from ${base} on the items that both had; the line ends where the true difference does, with the risk asked for.`;
+    return `${plural(items, "item")}${about} so far.${answer} The dots are mean differences from ${base} on the items that both had; the line ends where the true difference does, with the risk asked for.`;
   }
 
   place(k) {
