@@ -221,12 +221,12 @@ def tell_cost(arms: int, family: Any, rule: Any, fast: bool) -> float:
         rounds.rounds_of(design).compile(design)
     session, rng, times = Session(design), np.random.default_rng(1), []
     for _ in range(4 * arms + 100):
-        arm = session.ask()
-        sample = float(rng.random() < 0.5 - 0.3 * arm / arms)  # all families take it
+        ticket = session.ask()
+        sample = float(rng.random() < 0.5 - 0.3 * ticket.arm / arms)  # all families take it
         if not isinstance(family, sw.Bernoulli):
             sample = 0.9 * sample + 0.1 * rng.random()
         begun = time.process_time()
-        session.tell(arm, sample)
+        session.tell(ticket, sample)
         times.append(1e3 * (time.process_time() - begun))
     return median(times[4 * arms :])
 

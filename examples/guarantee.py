@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.random import Generator
 
-from stopwise import Campaign, Session
+from stopwise import Campaign, Session, Ticket
 
 World = Callable[[Generator, int, int], float | None]  # a sample of an arm, None if it gets lost
 SPEC = {
@@ -62,39 +62,42 @@ def copies() -> World:
 
 def one(session: Session, random: Generator, world: World, in_flight: int) -> int | None:
     """The answer of one campaign, if it gives any; samples are told in random order."""
-    waiting: list[int] = []
+    waiting: list[Ticket] = []
     while session.decision is None and session.samples < 300:
         while len(waiting) < in_flight:
             waiting.append(session.ask())
-        arm = waiting.pop(random.integers(len(waiting)))
-        value = world(random, arm, session.samples)
+        ticket = waiting.pop(random.integers(len(waiting)))
+        value = world(random, ticket.arm, session.samples)
         if value is None:
-            session.release(arm)
+            session.release(ticket)
         else:
-            session.tell(arm, value)
+            session.tell(ticket, value)
     return None if session.decision is None else session.decision.answer
 
 
-def wrong(world: World, best: int, in_flight: int, campaigns: int) -> float:
+def wrong(
+    world: World, best: int, in_flight: int, campaigns: int, losses: str = "worst case"
+) -> float:
     """The share of campaigns that name the wrong arm."""
-    spec = Campaign.create(SPEC, "memory:", name="demo").spec
+    spec = Campaign.create({**SPEC, "losses": losses}, "memory:", name="demo").spec
     random = np.random.default_rng(1)
     answers = [one(spec.session(), random, world, in_flight) for _ in range(campaigns)]
     return sum(answer is not None and answer != best for answer in answers) / campaigns
 
 
 def main(campaigns: int = 100) -> dict[str, float]:
-    rows: list[tuple[str, World, int, int]] = [
+    rows: list[tuple[str, World, int, int] | tuple[str, World, int, int, str]] = [
         ("kept    one after another", close, 0, 1),
         ("kept    50 in flight, told in any order", close, 0, 50),
-        ("broken  poor results get lost", lossy, 1, 1),
+        ("kept    poor results get lost", lossy, 1, 1),
+        ("broken  the same, taken for random", lossy, 1, 1, "at random"),
         ("broken  the arms change", novelty, 1, 1),
         ("broken  the variance is wrong", wide, 0, 1),
         ("broken  every value ten times", copies(), 0, 1),
     ]
     found = {}
-    for name, world, best, in_flight in rows:
-        found[name] = wrong(world, best, in_flight, campaigns)
+    for name, world, best, in_flight, *losses in rows:
+        found[name] = wrong(world, best, in_flight, campaigns, *losses)
         print(f"{name:<42}{found[name]:>5.0%} wrong")
     return found
 

@@ -79,12 +79,12 @@ def follow(session: Session, run: sw.Run) -> None:
     trace = run.trace
     assert trace is not None
     for place in range(len(trace)):
-        arm = session.ask()
-        assert arm == trace.arms[place]
+        ticket = session.ask()
+        assert ticket.arm == trace.arms[place]
         if session.started:
             fixed = isinstance(session.design.strategy, sw.FixedWeights)
             assert session.pursued == (None if fixed else trace.pursued[place])
-        crossing = session.tell(arm, float(trace.samples[place]))
+        crossing = session.tell(ticket, float(trace.samples[place]))
         if session.started:
             assert session.evidence == trace.evidence[place]
             assert session.threshold == trace.level[place]
@@ -171,29 +171,31 @@ def test_a_campaign_is_a_simulated_run() -> None:
 def busy(design: Design, means: np.ndarray, rounds: int, seed: int) -> tuple[Session, list[Event]]:
     """A session whose samples come late, in any order, or not at all; and what happened."""
     rng = np.random.default_rng(seed)
-    session, record, waiting, gone = Session(design), [], [], []
+    session, record, waiting, gone = Session(design, order="told"), [], [], []
     for number in range(1, rounds + 1):
         lot, token = rng.random(), f"t{number}"
         if lot < 0.45 or not waiting:
-            arm = session.ask()
-            waiting.append((token, arm))
-            record.append(Event(number, "asked", token, arm, 60.0, 0.0, False, ""))
+            ticket = session.ask()
+            waiting.append((token, ticket))
+            record.append(Event(number, "asked", token, ticket.arm, 60.0, 0.0, False, ""))
             continue
-        token, arm = waiting.pop(int(rng.integers(len(waiting))))
+        token, ticket = waiting.pop(int(rng.integers(len(waiting))))
+        arm = ticket.arm
         if lot > 0.97:
-            session.release(arm)
-            gone.append((token, arm))
+            session.release(ticket)
+            gone.append((token, ticket))
             record.append(Event(number, "released", token, arm, None, 0.0, False, ""))
             continue
         kind, sample = "told", float(rng.random() < means[arm])
         if lot < 0.94:
-            decision = session.tell(arm, sample)
+            decision = session.tell(ticket, sample)
         elif lot < 0.95 and gone:  # it was given up, and comes after all
-            waiting.append((token, arm))
-            token, arm = gone.pop()
-            decision = session.tell(arm, sample, waited=False)
+            waiting.append((token, ticket))
+            token, ticket = gone.pop()
+            arm = ticket.arm
+            decision = session.tell(ticket, sample)
         else:  # nobody asked for this one
-            waiting.append((token, arm))
+            waiting.append((token, ticket))
             kind, token = "recorded", f"r{number}"
             decision = session.record(arm, sample)
         record.append(Event(number, kind, token, arm, sample, 0.0, False, ""))
@@ -204,7 +206,7 @@ def busy(design: Design, means: np.ndarray, rounds: int, seed: int) -> tuple[Ses
 
 def naive_history(design: Design, record: list[Event]) -> tuple[Any, ...]:
     """All that a history keeps, looked at after every single event, and thinned out at the end."""
-    session, points, changes = Session(design), [], []
+    session, points, changes = Session(design, order="told"), [], []
     for place, event in enumerate(record):
         replay(session, [event], waiting_before(record, place))
         if session.started and event.kind in ("told", "recorded"):
@@ -245,14 +247,14 @@ def test_the_history_is_what_a_look_at_every_event_gives(
     design = live_design(problem, sw.Bernoulli(), strategy, sw.Mixture(), 1e-12)
     session, record = busy(design, np.array([0.31, 0.3, 0.29]), 700, 5)
     points, changes, losses = naive_history(design, record)
-    again = Session(design)
+    again = Session(design, order="told")
     replay(again, record)
     for each in (session, again):
         curve = list(zip(*(column.tolist() for column in each.curve), strict=True))
         assert curve == points
         assert [tuple(change) for change in each.changes] == changes[-3:]
         assert each.change_count == len(changes)
-        assert each.losses.tolist() == losses
+        assert each.lost.tolist() == losses
     assert 16 <= len(points) <= 33
     assert sum(lost for lost, _ in losses) > 0
 
@@ -272,14 +274,14 @@ def test_replay_gives_the_same_state(
         monkeypatch.setattr(rounds, "LONG", long)
         monkeypatch.setattr(rounds, "WIDE", 10**9 if long else rounds.WIDE)
         monkeypatch.setattr(rounds, "_known", {})
-        again = Session(design)
+        again = Session(design, order="told")
         seen = replay(again, record)
         assert again.dump() == session.dump()
         assert again.decision == session.decision
         assert seen.used == len(record)
         for event, arm in zip(record, seen.arms, strict=True):
             assert arm == (event.arm if event.kind == "asked" else -1)
-        loaded = Session(design)
+        loaded = Session(design, order="told")
         assert loaded.load(again.dump())
         assert (loaded.decision, loaded.dump()) == (session.decision, session.dump())
         assert loaded.ask() == again.ask()
@@ -305,8 +307,8 @@ def worked(design: Any, monkeypatch: pytest.MonkeyPatch) -> Session:
     for place in range(300):
         if place in (100, 200):
             rounds.finish()
-        arm = session.ask()
-        session.tell(arm, float((place * 7 + arm) % 3 == 0))
+        ticket = session.ask()
+        session.tell(ticket, float((place * 7 + ticket.arm) % 3 == 0))
     return session
 
 
@@ -328,13 +330,14 @@ def test_what_is_on_disk_is_used_early(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_lost_asks_starve_no_arm() -> None:
     """Of every ten samples in flight seven are lost: the others still follow the weights."""
     design = live_design(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 1e-12)
-    session, rng = Session(design), np.random.default_rng(7)
+    session, rng = Session(design, losses="at random"), np.random.default_rng(7)
     for _ in range(400):
-        arms = rng.permutation([session.ask() for _ in range(10)])
-        for arm in arms[3:]:
-            session.release(int(arm))
-        for arm in arms[:3]:
-            session.tell(int(arm), float(rng.random() < (0.2, 0.6, 0.5)[arm]))
+        tickets = [session.ask() for _ in range(10)]
+        order = rng.permutation(10)
+        for place in order[3:]:
+            session.release(tickets[place])
+        for ticket in (tickets[place] for place in order[:3]):
+            session.tell(ticket, float(rng.random() < (0.2, 0.6, 0.5)[ticket.arm]))
     session.ask()
     assert float(np.sum(session.ledger.state.taken)) == pytest.approx(
         np.sum(session.ledger.state.pursuit.totals[:3])
@@ -346,10 +349,9 @@ def test_samples_that_nobody_asked_for_are_made_up_for() -> None:
     design = live_design(sw.BestArm(2), sw.Gaussian(), TAS, sw.Mixture(), 1e-30)
     session, rng = Session(design), np.random.default_rng(8)
     for _ in range(500):
-        session.tell(0, rng.normal(), waited=False)
+        session.record(0, rng.normal())
     for _ in range(700):
-        arm = session.ask()
-        session.tell(arm, rng.normal())
+        session.tell(session.ask(), rng.normal())
     assert abs(session.counts[0] - session.counts[1]) <= 2, (
         "two equal Gaussian arms have equal weights"
     )
@@ -369,7 +371,7 @@ def test_fixed_weights_pursue_no_answer() -> None:
 def test_a_state_of_another_layout_is_not_loaded() -> None:
     session = Session(live_design(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 0.1))
     other = Session(live_design(sw.BestArm(4), sw.Bernoulli(), TAS, sw.Mixture(), 0.1))
-    session.tell(0, 1.0, waited=False)
+    session.record(0, 1.0)
     before = session.dump()
     for content in (b"", other.dump(), before[:-1], before + b"x", b"x" * len(before)):
         assert not session.load(content)

@@ -16,10 +16,11 @@ import pytest
 from scipy.stats import binom, norm
 
 import stopwise as sw
-from stopwise import Event, Session
+from stopwise import Event, Session, Ticket
 from stopwise.campaign import rounds
 from stopwise.campaign.replay import replay
 from stopwise.campaign.spec import HORIZON, read
+from stopwise.engine import live
 from stopwise.engine.design import Design, Setting, prepare
 
 FALSE_ALARM = 1e-6
@@ -57,13 +58,13 @@ RATES = (0.3, 0.8, 0.4)
 def asked_until_decided(order: str, in_flight: int, seed: int) -> int:
     """How many samples were taken, with delays that have nothing to do with the values."""
     session, rng = read({**COINS, "order": order}).session(), np.random.default_rng(seed)
-    now, asks, running = 0.0, 0, list[tuple[float, int, int]]()
+    now, asks, running = 0.0, 0, list[tuple[float, int, Ticket]]()
     while session.decision is None:
         while len(running) < in_flight:
-            arm, asks = session.ask(), asks + 1
-            heappush(running, (now + rng.uniform(0.5, 1.5), session.number, arm))
-        now, number, arm = heappop(running)
-        session.tell(arm, float(rng.random() < RATES[arm]), number=number)
+            ticket, asks = session.ask(), asks + 1
+            heappush(running, (now + rng.uniform(0.5, 1.5), asks, ticket))
+        now, _, ticket = heappop(running)
+        session.tell(ticket, float(rng.random() < RATES[ticket.arm]))
     return asks
 
 
@@ -85,7 +86,8 @@ def test_delays_without_information_cost_at_most_what_is_in_flight(in_flight: in
 
 def busy(design: Design, means: np.ndarray, events: int, seed: int) -> tuple[Session, list[Event]]:
     """A session whose samples come in any order, or not at all, or unasked; and what happened."""
-    rng, session, record = np.random.default_rng(seed), Session(design, order="asked"), []
+    rng, record = np.random.default_rng(seed), list[Event]()
+    session = Session(design, losses="at random")
     flying: list[tuple[str, int, int]] = []  # token, arm, number
     for number in range(1, events + 1):
         lot, token = rng.random(), f"t{number}"
@@ -102,9 +104,9 @@ def busy(design: Design, means: np.ndarray, events: int, seed: int) -> tuple[Ses
             kind, sample = "told", float(rng.random() < means[arm])
         if 0.45 <= lot < 0.5 and kind == "told":
             kind, sample = "released", 0.0
-            session.release(arm, ask)
+            session.give_up(arm, ask)
         elif kind == "told":
-            session.tell(arm, sample, number=ask)
+            session.take(live.TOLD, [arm], [sample], [True], [ask])
         else:
             session.record(arm, sample, number=ask)
         record.append(Event(number, kind, token, arm, sample, 0.0, False, ""))
@@ -148,7 +150,7 @@ def test_replay_is_the_session_is_the_count_by_hand(
     for long in (10**9, 0):  # plain, and compiled
         monkeypatch.setattr(rounds, "LONG", long)
         monkeypatch.setattr(rounds, "_known", {})
-        again, parts = Session(design, order="asked"), Session(design, order="asked")
+        again, parts = (Session(design, losses="at random") for _ in range(2))
         seen = replay(again, record)
         assert again.dump() == session.dump()
         assert seen.used == len(record)
@@ -162,7 +164,7 @@ def test_a_minimum_of_samples_an_arm() -> None:
     spec: dict[str, Any] = {**COINS, "delta": 0.3, "minimum": 12, "strategy": "uniform"}
     session = read(spec).session()
     while session.decision is None:
-        arm = session.ask()
-        session.tell(arm, float(arm == 1))
+        ticket = session.ask()
+        session.tell(ticket, float(ticket.arm == 1))
     assert session.decision.samples == 36
     assert session.evidence > session.threshold + 1

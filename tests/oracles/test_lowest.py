@@ -44,11 +44,11 @@ def test_sessions_are_those_of_the_image(rule: Any, strategy: Any) -> None:
     low, high = sessions
     rng, asked = np.random.default_rng(3), 0
     while low.decision is None and asked < 400:
-        arm = low.ask()
-        assert high.ask() == arm
-        value = float(rng.random() < (0.7, 0.2, 0.4)[arm])
-        low.tell(arm, value)
-        high.tell(arm, 1.0 - value)
+        ticket = low.ask()
+        assert high.ask() == ticket
+        value = float(rng.random() < (0.7, 0.2, 0.4)[ticket.arm])
+        low.tell(ticket, value)
+        high.tell(ticket, 1.0 - value)
         assert low.evidence == pytest.approx(high.evidence, rel=1e-7, abs=1e-9)
         assert low.leading == high.leading
         asked += 1

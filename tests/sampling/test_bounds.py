@@ -264,13 +264,13 @@ def test_batches_of_twenty_with_losses(
 ) -> None:
     """A third of the samples is lost, the others come in another order: it still ends, with Wealth."""
     design = prepare(Setting(problem, COIN, strategy, sw.Wealth()), None, (0.05,), HORIZON)
-    session, rng = Session(design), np.random.default_rng(4)
+    session, rng = Session(design, losses="at random"), np.random.default_rng(4)
     for _ in range(300):
-        decided = False
-        for arm in rng.permutation([session.ask() for _ in range(20)]):
+        decided, tickets = False, [session.ask() for _ in range(20)]
+        for ticket in (tickets[place] for place in rng.permutation(20)):
             if rng.random() < 1 / 3:
-                session.release(int(arm))
-            elif session.tell(int(arm), float(rng.random() < means[arm])) is not None:
+                session.release(ticket)
+            elif session.tell(ticket, float(rng.random() < means[ticket.arm])) is not None:
                 decided = True
                 break
         if decided:
@@ -302,10 +302,10 @@ def test_the_lowest_mean_is_the_mirror_image(strategy: Any, stopping: Any) -> No
     ]
     sessions, rng = [Session(each) for each in design], np.random.default_rng(6)
     for _ in range(400):
-        arms = [each.ask() for each in sessions]
-        assert arms[0] == arms[1]
-        sample = float(rng.normal((0.2, 1.5, 0.0)[arms[0]]))
-        done = [sessions[0].tell(arms[0], sample), sessions[1].tell(arms[1], -sample)]
+        tickets = [each.ask() for each in sessions]
+        assert tickets[0] == tickets[1]
+        sample = float(rng.normal((0.2, 1.5, 0.0)[tickets[0].arm]))
+        done = [sessions[0].tell(tickets[0], sample), sessions[1].tell(tickets[1], -sample)]
         assert (done[0] is None) == (done[1] is None)
         if done[0] is not None:
             break

@@ -105,8 +105,9 @@ def test_the_lowest_mean_is_the_mirror_image(strategy: Any, stopping: Any) -> No
     session = Session(least)
     assert best.trace is not None
     for arm, sample in zip(best.trace.arms, best.trace.samples, strict=True):
-        assert session.ask() == arm
-        decided = session.tell(int(arm), -float(sample))
+        ticket = session.ask()
+        assert ticket.arm == arm
+        decided = session.tell(ticket, -float(sample))
     assert decided is not None
 
 
@@ -158,15 +159,17 @@ def test_batches_with_losses_end_with_wealth(strategy: Any) -> None:
     problem = sw.Linear(WIDE)
     means = problem.means([1.0, 0.1])
     session = Session(
-        prepare(Setting(problem, BELL, strategy, sw.Wealth()), None, (0.05,), HORIZON)
+        prepare(Setting(problem, BELL, strategy, sw.Wealth()), None, (0.05,), HORIZON),
+        losses="at random",
     )
     rng, decided = np.random.default_rng(4), None
     for _ in range(300):
-        for arm in rng.permutation([session.ask() for _ in range(20)]):
+        tickets = [session.ask() for _ in range(20)]
+        for ticket in (tickets[place] for place in rng.permutation(20)):
             if rng.random() < 1 / 3:
-                session.release(int(arm))
+                session.release(ticket)
             elif decided is None:
-                decided = session.tell(int(arm), float(rng.normal(means[arm])))
+                decided = session.tell(ticket, float(rng.normal(means[ticket.arm])))
         if decided is not None:
             break
     assert decided is not None

@@ -10,6 +10,7 @@ import numpy as np
 
 from stopwise import __version__
 from stopwise.campaign.errors import NotPossible
+from stopwise.campaign.order import AT_RANDOM
 from stopwise.campaign.outlook import items_needed
 from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.rounds import LONG
@@ -19,11 +20,11 @@ from stopwise.core.arrays import Floats, Ints, arrays_in
 from stopwise.engine import live
 from stopwise.engine.live import MOST_POINTS, Record
 from stopwise.paired.comparison import NOBODY, Comparison
-from stopwise.paired.items import Items
+from stopwise.paired.items import Incomplete, Items
 from stopwise.paired.standing import Standing, standing
 from stopwise.problems.verbs import Answer
 
-TAG = hashlib.sha256(f"stopwise {__version__}, items 1".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, items 2".encode()).digest()[:8]
 CERTAIN = 1000.0  # shown as evidence where what is left of a pool cannot change the answer
 WIDE = 8  # arms from which on compiling pays at once
 
@@ -39,21 +40,24 @@ class Sizes(NamedTuple):
     open: int  # items that do not count yet
     points: int  # of the curve
     step: int  # items between two of them
+    missing: int  # results
+    incomplete: int  # items that count without all their results
 
 
 class ItemSession:
     """What ``Session`` is to other campaigns: tickets are asked for and told, until the ``decision``."""
 
     order = "asked"
-    losses = "at random"
     pursued: Answer | None = None
     changes: Sequence[Any] = ()
     change_count = 0
 
-    def __init__(self, what: Comparison, family: Any, sense: int, seed: int) -> None:
-        self.family, self.seed = family, seed
+    def __init__(
+        self, what: Comparison, family: Any, sense: int, seed: int, losses: str = AT_RANDOM
+    ) -> None:
+        self.family, self.seed, self.losses = family, seed, losses
         self.items = Items(what, sense)
-        self.queue = Tickets(self.items, seed)
+        self.queue = Tickets(self.items, seed, losses)
         self.decision: Crossing | None = None
         self.sent = 0
         self.asked = np.zeros(
@@ -105,18 +109,37 @@ class ItemSession:
         return len(arms)
 
     def _tell(self, number: int, sample: float) -> None:
-        place, before = self.queue.come(number), self.items.counted
+        late, before = number in self.queue.missing, self.items.counted
+        place = self.queue.come(number)
         if place is not None:
+            if late:
+                self.sent += 1
+                self.asked[place.arm, 1] -= 1
             self.items.enter(place.item, place.arm, sample)
-            if self.items.counted != before:
-                self._note()
-                self._decide()
+            self._after(before)
+
+    def _after(self, before: int) -> None:
+        """More items may count than so many, and it may be decided."""
+        if self.items.counted != before:
+            self._note()
+        self._decide()
 
     def give_up(self, arm: int, number: int) -> Crossing | None:
-        """A result will not come: it will be asked for again."""
+        """A result will not come: it will be asked for again, or counts as the worst until it comes."""
+        before = self.items.counted
         if self.queue.lose(number) is not None:
             self.sent -= 1
             self.asked[arm, 1] += 1
+            self._after(before)
+        return self.decision
+
+    def assume_random(self) -> Crossing | None:
+        """Losses have nothing to do with results from now on: what is missing is left out."""
+        if self.decision is None and self.losses != AT_RANDOM:
+            self.losses = AT_RANDOM
+            self.queue.assume_random()
+            self.items.leave_out_missing()
+            self._decide()
         return self.decision
 
     def require(self, minimum: int) -> Crossing | None:
@@ -192,6 +215,17 @@ class ItemSession:
         return self.items.sense * self.items.state.totals / np.maximum(self.counts, 1)
 
     @property
+    def counts_late(self) -> bool:
+        """Whether a result counts that comes after its lease: not if it was asked for again."""
+        return not self.queue.asks_again
+
+    @property
+    def missing(self) -> Ints:
+        """Results of each arm that were asked for, have not come, and count as the worst."""
+        arms = [place.arm for place in self.queue.missing.values()]
+        return np.bincount(arms, minlength=self.items.what.arms)
+
+    @property
     def waiting(self) -> int:
         """Results that have come, and count once their item and those before it are complete."""
         return 0 if self.decision else self.queue.waiting
@@ -248,12 +282,15 @@ class ItemSession:
         """Everything the session knows."""
         tickets, items = self.queue, self.items
         flying = [(number, *place) for number, place in tickets.open.items()]
+        missing = [(number, *place) for number, place in tickets.missing.items()]
         sizes = Sizes(
             *(self.sent, items.asked, len(flying), len(tickets.lost), len(tickets.turn)),
-            *(len(items.open), len(self._curve), self._step),
+            *(len(items.open), len(self._curve), self._step, len(missing), len(items.incomplete)),
         )
-        whole = [*sizes, *_flat(flying), *_flat(tickets.lost), *tickets.turn, *items.open]
-        loose = [*items.open.values(), np.array(self._curve, dtype=float).ravel()]
+        whole = [*sizes, *_flat(flying), *_flat(missing), *_flat(tickets.lost), *tickets.turn]
+        whole += [*items.open, *items.incomplete]
+        known = [each.row for each in items.incomplete.values()]
+        loose = [*items.open.values(), *known, np.array(self._curve, dtype=float).ravel()]
         parts = [np.array(whole, dtype=np.int64), *self._fixed, *loose]
         return TAG + b"".join(part.tobytes() for part in parts)
 
@@ -267,8 +304,9 @@ class ItemSession:
         if content[: len(TAG)] != TAG or len(content) < head:
             return False
         sizes = Sizes(*np.frombuffer(content, np.int64, len(Sizes._fields), len(TAG)).tolist())
-        loose = sizes.open * self.items.what.arms + 2 * sizes.points
-        whole = 3 * sizes.in_flight + 2 * sizes.lost + sizes.turn + sizes.open
+        rows = sizes.open + sizes.incomplete
+        loose = rows * self.items.what.arms + 2 * sizes.points
+        whole = 3 * (sizes.in_flight + sizes.missing) + 2 * sizes.lost + sizes.turn + rows
         fixed = sum(array.nbytes for array in self._fixed)
         return len(content) == head + 8 * (whole + loose) + fixed
 
@@ -278,20 +316,36 @@ class ItemSession:
             return False
         read = _Reader(content, len(TAG))
         sizes = Sizes(*read.whole(len(Sizes._fields)))
-        flying = np.reshape(read.whole(3 * sizes.in_flight), (-1, 3)).astype(int).tolist()
-        self.queue.open = {number: Place(item, arm) for number, item, arm in flying}
+        self.queue.open = read.places(sizes.in_flight)
+        self.queue.missing = read.places(sizes.missing)
         lost = np.reshape(read.whole(2 * sizes.lost), (-1, 2)).astype(int).tolist()
         self.queue.lost = [Place(*each) for each in lost]
         self.queue.turn, opened = read.whole(sizes.turn), read.whole(sizes.open)
+        incomplete = read.whole(sizes.incomplete)
         for array in self._fixed:
             array[...] = read.like(array)
-        self.items.open = {item: read.like(np.zeros(self.items.what.arms)) for item in opened}
+        arms = np.zeros(self.items.what.arms)
+        self.items.open = {item: read.like(arms) for item in opened}
+        self.items.incomplete = {
+            item: Incomplete(read.like(arms), np.zeros(arms.size, dtype=np.int64))
+            for item in incomplete
+        }
+        self._read_missing()
         self._curve = [tuple(row) for row in read.like(np.zeros((sizes.points, 2))).tolist()]
         self.sent, self.items.asked, self._step = sizes.sent, sizes.asked, sizes.step
         self.items.resume()
         self.decision = None
         self._decide()
         return True
+
+    def _read_missing(self) -> None:
+        """Which results of the items are missing, from the tickets."""
+        self.items.lost = set()
+        for item, arm in self.queue.missing.values():
+            if item in self.items.open:
+                self.items.lost.add((item, arm))
+            elif item in self.items.incomplete:
+                self.items.incomplete[item].gone[arm] = 1
 
 
 class _Reader:
@@ -305,6 +359,11 @@ class _Reader:
         found = np.frombuffer(self._content, array.dtype, array.size, self._place)
         self._place += array.nbytes
         return found.reshape(array.shape).copy()
+
+    def places(self, count: int) -> dict[int, Place]:
+        """Results by the numbers of their asks."""
+        rows = np.reshape(self.whole(3 * count), (-1, 3)).tolist()
+        return {int(number): Place(int(item), int(arm)) for number, item, arm in rows}
 
     def whole(self, count: int) -> list[int]:
         """Whole numbers."""

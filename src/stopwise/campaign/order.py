@@ -230,7 +230,7 @@ class Queue:
         places, _, self._came = HEADER.unpack_from(content)
         self._loaded = np.frombuffer(content, TABLE, places, HEADER.size)
         rest = np.frombuffer(content, np.int64, offset=HEADER.size + self._loaded.nbytes)
-        self.missing = dict(rest.reshape(-1, 2).tolist())
+        self.missing = {int(number): int(arm) for number, arm in rest.reshape(-1, 2)}
         self.waiting = int(np.isin(self._loaded["kind"], (ASKED, RELEASED), invert=True).sum())
         return True
 

@@ -48,14 +48,15 @@ class Results:
                 self._read(event, arms)
                 self._last = event.number
             numbers = [session.queue.shown(item) for item in range(session.items.counted)]
-            return np.array([self._rows[number] for number in numbers]).reshape(-1, arms)
+            none = np.full(arms, math.nan)
+            return np.array([self._rows.get(each, none) for each in numbers]).reshape(-1, arms)
 
     def _read(self, event: Event, arms: int) -> None:
         if event.kind == "asked":
             self._asked[event.token] = item_of(event) or 0, event.arm or 0
-        elif event.kind in ("told", "released"):
+        elif event.kind == "told":
             item, arm = self._asked.pop(event.token, (None, 0))
-            if item is not None and event.kind == "told" and not event.late:
+            if item is not None and not event.late:
                 row = self._rows.setdefault(item, np.full(arms, math.nan))
                 row[arm] = event.value
 
@@ -74,9 +75,8 @@ def _pairs(session: ItemSession) -> list[tuple[int, int]]:
 
 def _lead(session: ItemSession, rows: Floats, arm: int, other: int) -> Lead:
     """Over the items that both were compared on; a larger difference is better, whatever the goal."""
-    what, state, sense = session.items.what, session.items.state, session.items.sense
-    both = rows[: int(state.counts[arm, other])]
-    least = least_difference(what, sense * (both[:, arm] - both[:, other]))
+    what, state = session.items.what, session.items.state
+    least = least_difference(what, session.items.worst_differences(rows, arm, other))
     return Lead(
         *(arm, other, float(state.means[arm, other])), least if math.isfinite(least) else None
     )

@@ -68,7 +68,9 @@ class Session(View):
         self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(seed)
-        self._told_order: dict[int, bool] = {}  # in the order "told": asks that were told, or released
+        self._told_order: dict[
+            int, bool
+        ] = {}  # in the order "told": asks that were told, or released
 
     def ask(self) -> Ticket:
         """What to sample next: the ticket's ``arm``. Its value is told with the ticket."""
@@ -113,15 +115,16 @@ class Session(View):
     def tell(self, ticket: Ticket, value: float) -> Crossing | None:
         """A ticket's value, once. Returns the decision, if there is one; then values change nothing.
 
-        A value that comes after its ``release`` counts from now on, unless losses are at random.
+        A value that comes after its ``release`` counts from now on; where losses are at random it is left
+        out.
         """
         number, sample = self._number(ticket), sample_value(self.design.family, value)
-        if self.decision is None:
-            waited = self._is_in_flight(number)
-            if not (waited or self._is_missing(number)):
-                raise BadArgument("ticket", ticket, "a ticket whose value can still count, once")
+        waited = self._is_in_flight(number)
+        if self.decision is None and (waited or self._is_missing(number)):
             self._told_order[number] = True
             self.take(live.TOLD, [ticket.arm], [sample], [waited], [number])
+        elif self.decision is None and self.losses == WORST_CASE:
+            raise BadArgument("ticket", ticket, "a ticket whose value was not told before")
         return self.decision
 
     def _number(self, ticket: Ticket) -> int:

@@ -65,7 +65,9 @@ class CampaignSpec(NamedTuple):
     budget: int | None
     costs: tuple[float, ...] | None
     order: str  # in which samples count: "asked"; "told" where the spec does not say
-    losses: str  # what is assumed of values that do not come; "at random" where the spec does not say
+    losses: (
+        str  # what is assumed of values that do not come; "at random" where the spec does not say
+    )
     minimum: int  # samples of each arm without which there is no decision
     first: int  # arms with which it was created
     key: str  # the hash by which a spec is known again
@@ -76,7 +78,9 @@ class CampaignSpec(NamedTuple):
         seed = int(self.key, 16)
         if self.pairs is not None:
             what = self.pairs._replace(minimum=self.minimum)
-            return ItemSession(what, self.design.family, sense(self.design.problem), seed)
+            return ItemSession(
+                *(what, self.design.family, sense(self.design.problem), seed, self.losses)
+            )
         return Session(self.design, seed, self.order, self.minimum, self.losses)
 
     @property
@@ -224,8 +228,7 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
     kept = {
         key: value
         for key, value in stored.items()
-        if FORMER.get(key, key)
-        in {"stopping", "strategy", *LEFT_OPEN, "minimise"} - chosen
+        if FORMER.get(key, key) in {"stopping", "strategy", *LEFT_OPEN, "minimise"} - chosen
     }
     given = dict(made.given)
     for key, unsaid in LEFT_OPEN.items():

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stopwise.campaign.order import AT_RANDOM
 from stopwise.core.arrays import Ints
 from stopwise.engine.design import generator
 from stopwise.paired.items import Items
@@ -28,13 +29,17 @@ def shuffled(seed: int, size: int) -> tuple[Ints, Ints]:
 
 
 class Tickets:
-    """Asked in turn: what was lost first, then arm by arm the newest item, then the next item.
+    """Asked in turn: arm by arm the newest item, then the next item.
 
-    The order of arms within an item is random, each item's from a generator of its own.
+    The order of arms within an item is random, each item's from a generator of its own. A result that is
+    lost is asked for again, before all others, if it is sure to be the same or ``losses`` are at random;
+    else it is missing, until it comes.
     """
 
-    def __init__(self, items: Items, seed: int) -> None:
+    def __init__(self, items: Items, seed: int, losses: str = AT_RANDOM) -> None:
         self._items, self._seed = items, seed
+        self.asks_again = losses == AT_RANDOM or items.what.deterministic
+        self.missing: dict[int, Place] = {}  # lost and not asked for again, by the ask's number
         self.open: dict[int, Place] = {}  # in flight, by the ask's number
         self.told: dict[int, Place] = {}  # the last to come
         self.lost: list[Place] = []  # to be asked again
@@ -122,15 +127,28 @@ class Tickets:
         return found
 
     def lose(self, number: int) -> Place | None:
-        """A result will not come: it is asked for again, if it would count."""
+        """A result will not come: it is asked for again, or missing, if it would count."""
         place = self.open.pop(number, None)
         if place is not None and self.wanted(place):
-            insort(self.lost, place)
+            if self.asks_again:
+                insort(self.lost, place)
+            else:
+                self.missing[number] = place
+                self._items.release(*place)
         return place
 
+    def assume_random(self) -> None:
+        """Losses have nothing to do with results: what is missing, and would count, is asked again."""
+        self.asks_again = True
+        for place in self.missing.values():
+            if self.wanted(place):
+                self._items.lost.discard(place)
+                insort(self.lost, place)
+        self.missing = {}
+
     def come(self, number: int) -> Place | None:
-        """A result has come; None if it was not in flight."""
-        place = self.open.pop(number, None)
+        """A result has come; None if it was neither in flight nor missing."""
+        place = self.open.pop(number, None) or self.missing.pop(number, None)
         if place is not None:
             self.told[number] = place
         return place

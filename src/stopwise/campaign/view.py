@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.campaign.order import Queue
+from stopwise.campaign.order import WORST_CASE, Queue
 from stopwise.campaign.remaining import Outlook, Remaining, remaining
 from stopwise.campaign.rounds import Rounds
 from stopwise.core.arrays import Floats, Ints, copied
@@ -58,6 +58,7 @@ class View:
     design: Design
     ledger: Ledger
     queue: Queue
+    losses: str
     decision: Crossing | None
     _rounds: Rounds
     _remaining: tuple[int, Remaining | None] = (-1, None)  # with so many samples
@@ -82,6 +83,11 @@ class View:
     def in_flight(self) -> Floats:
         """Samples of each arm that were asked for and have not come."""
         return self.ledger.state.taken - self.counts - self._pending.told(self.counts.size)
+
+    @property
+    def counts_late(self) -> bool:
+        """Whether a value counts that comes after its lease."""
+        return self.losses == WORST_CASE
 
     @property
     def missing(self) -> Floats:

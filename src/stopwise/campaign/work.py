@@ -20,7 +20,6 @@ from stopwise.campaign.errors import (
     UnknownToken,
 )
 from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket, item_note
-from stopwise.campaign.order import WORST_CASE
 from stopwise.campaign.names import is_token, new_tokens, token_text
 from stopwise.campaign.pairs import tie_words, why_nothing
 from stopwise.campaign.replay import KINDS
@@ -269,7 +268,7 @@ class Work:
 
         Where losses are at random a sample whose lease was over before is left out, too.
         """
-        anyway = kind == "recorded" or self.spec.order == "told" or self.spec.losses == WORST_CASE
+        anyway = kind == "recorded" or self.spec.order == "told" or session.counts_late
         counts = [each for each in new if anyway or each.waiting]
         matter, now, place = 0, self._clock(), 0
         if counts and not self._over(transaction):

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import stopwise.stopping.missing  # noqa: F401  (registers what missing values do to wealth)
 from stopwise.core.arrays import Floats, Ints, Rng, smallest, total
 from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.verbs import jitable
 from stopwise.engine.design import Design
 from stopwise.engine.step import begin, observe
 from stopwise.families.verbs import first_samples, seen
-import stopwise.stopping.missing  # noqa: F401  (registers what missing values do to wealth)
 from stopwise.sampling.verbs import aim, catch_up, pick
 from stopwise.stopping.verbs import weigh, weigh_missing
 

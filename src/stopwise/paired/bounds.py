@@ -28,7 +28,12 @@ HALVINGS = 60
 
 
 def least_difference(what: Comparison, differences: Floats) -> float:
-    """The largest c such that a mean of at most c is refuted now; minus infinity if none is."""
+    """The largest c such that a mean of at most c is refuted now; minus infinity if none is.
+
+    The differences are the least that they can be, where a result is missing; then the bound holds, too.
+    """
+    if np.isinf(differences).any():
+        return -math.inf
     return least_refuted(what.kind, differences, what.level, what.pool)
 
 

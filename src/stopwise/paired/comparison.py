@@ -51,6 +51,7 @@ class State(NamedTuple):
     """
 
     counts: Floats  # items that have both
+    missing: Floats  # items that lack a result, and count as the worst for the pair
     means: Floats
     squares: Floats
     equal: Floats  # items on which both have the same result
@@ -149,6 +150,7 @@ def new_state(what: Comparison) -> State:
     pairs = what.margins.size, arms, arms
     return State(
         counts=np.zeros((arms, arms)),
+        missing=np.zeros((arms, arms)),
         means=np.zeros((arms, arms)),
         squares=np.zeros((arms, arms)),
         equal=np.zeros((arms, arms)),

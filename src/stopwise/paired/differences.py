@@ -31,6 +31,7 @@ class BoundedDifferences(NamedTuple):
     gaps: Floats
     weights: Floats
     fixed: bool = False
+    low: float = 0.0  # the least result; the largest is low + width
 
 
 class NormalDifferences(NamedTuple):
@@ -63,7 +64,7 @@ def differences_of(family: Any) -> Any:
     """Which kind the differences of two arms of this family are."""
     low, high = interval(family)
     if math.isfinite(high - low):
-        return BoundedDifferences(float(high - low), *stakes(_Grid(True)))
+        return BoundedDifferences(float(high - low), *stakes(_Grid(True)), low=float(low))
     if isinstance(family, Logarithmic):
         return NormalDifferences(*stakes(_Grid(False)))
     raise NotDefined(
@@ -76,6 +77,23 @@ def differences_of(family: Any) -> Any:
 @verb
 def bet_on(kind: Any, stream: Stream, x: float, margin: float, pool: int) -> None:
     """One more difference x, for the bets that are kept; ``stream`` is as it was before."""
+
+
+@verb
+def undo_bet(kind: Any, stream: Stream, x: float, margin: float) -> None:
+    """Take back what ``bet_on`` did with a difference x, where there is no pool."""
+
+
+@verb
+def ends(kind: Any, sense: int) -> tuple[float, float]:
+    """The least and the largest result; where less is better (``sense`` -1), of results times -1."""
+    return -math.inf, math.inf
+
+
+@ends.register(BoundedDifferences)
+def _ends(kind: BoundedDifferences, sense: int) -> tuple[float, float]:
+    low, high = kind.low, kind.low + kind.width
+    return (low, high) if sense > 0 else (-high, -low)
 
 
 @verb
@@ -93,6 +111,13 @@ def _bet_on(kind: BoundedDifferences, stream: Stream, x: float, margin: float, p
     if won != 0.0:
         for q in range(kind.gaps.size):
             stream.bets[q] += math.log1p(kind.gaps[q] * won)
+
+
+@undo_bet.register(BoundedDifferences)
+def _undo_bet(kind: BoundedDifferences, stream: Stream, x: float, margin: float) -> None:
+    c = max(-margin, kind.width * (EDGE - 1.0))
+    for q in range(kind.gaps.size):
+        stream.bets[q] -= math.log1p(kind.gaps[q] * ((x - c) / (c + kind.width)))
 
 
 @jitable

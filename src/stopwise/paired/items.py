@@ -1,7 +1,8 @@
 """Items that are asked in order and whose results come in any order: they count in the order asked.
 
-An item counts when every arm that is in has told it, and all earlier items count: so slow answers
-cannot bias the test (docs/paired.md).
+An item counts when every arm that is in has told it or lost it, and all earlier items count: so slow
+answers cannot bias the test. A lost result counts as the worst that it could be, until it comes
+(docs/missing.md); a result that is drawn again would favour what is quick.
 """
 
 from __future__ import annotations
@@ -9,20 +10,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stopwise.core import kernels
-from stopwise.core.arrays import Floats
-from stopwise.paired.comparison import Comparison, State, new_state
+from stopwise.core.arrays import Floats, Ints
+from stopwise.paired.comparison import Comparison, new_state
+from stopwise.paired.differences import ends
 from stopwise.paired.settle import decided, is_open
-from stopwise.paired.step import absorb
+from stopwise.paired.step import absorb, absorb_missing, find, leave_out, worst_difference
+
+
+class Incomplete(NamedTuple):
+    """An item that counts although results are missing."""
+
+    row: Floats  # nan: not known
+    gone: Ints  # 1 for each arm whose result is missing
 
 
 @cache
-def quick_absorb() -> Callable[[Comparison, State, Floats], bool]:
-    """``absorb``, compiled: the same digits."""
-    return kernels.compiled(absorb, allocates=False)
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same digits, sooner."""
+    return kernels.compiled(function, allocates=False)
 
 
 class Items:
@@ -34,7 +44,9 @@ class Items:
         self.decided = False
         self.asked = 0  # items
         self.open: dict[int, Floats] = {}  # asked and not counted; nan: not told
-        self._absorb: Callable[[Comparison, State, Floats], bool] = absorb
+        self.lost: set[tuple[int, int]] = set()  # items that are open, and arms
+        self.incomplete: dict[int, Incomplete] = {}
+        self._quick = False
 
     @property
     def exhausted(self) -> bool:
@@ -52,7 +64,15 @@ class Items:
 
     def compile(self) -> None:
         """Compiled from now on."""
-        self._absorb = quick_absorb()
+        self._quick = True
+
+    def _run(self, function: Callable[..., Any], *given: Any) -> Any:
+        run = _compiled(function) if self._quick else function
+        return run(self.what, self.state, *given)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return ends(self.what.kind, self.sense)
 
     def begin(self) -> int:
         """The next item, by its number from 0."""
@@ -63,21 +83,71 @@ class Items:
 
     def enter(self, item: int, arm: int, value: float) -> None:
         """One result. The first counts; of what is not under way, or a settled arm, none does."""
-        row = self.open.get(item)
-        if row is not None and not self.decided and math.isnan(row[arm]):
+        row, known = self.open.get(item), self.incomplete.get(item)
+        if self.decided:
+            return
+        if row is not None and math.isnan(row[arm]):
             row[arm] = value
+            self.lost.discard((item, arm))
+            self._count()
+        elif known is not None and known.gone[arm]:
+            self._find(item, known, arm, value)
+
+    def _find(self, item: int, known: Incomplete, arm: int, value: float) -> None:
+        signed = self.sense * known.row
+        self.decided = bool(
+            self._run(find, signed, known.gone, arm, float(self.sense * value), self._ends)
+        )
+        known.row[arm] = value
+        if not known.gone.any():
+            del self.incomplete[item]
+
+    def release(self, item: int, arm: int) -> None:
+        """A result will not come, as far as anybody knows: nothing waits for it any more.
+
+        It is not to be made again, unless it is sure to be the same.
+        """
+        row = self.open.get(item)
+        if row is not None and math.isnan(row[arm]) and not self.decided:
+            self.lost.add((item, arm))
             self._count()
 
     def _count(self) -> None:
         while not self.decided and (row := self.open.get(self.counted)) is not None:
-            if any(math.isnan(row[arm]) for arm in range(row.size) if self.is_in(arm)):
+            item = self.counted
+            absent = [arm for arm in range(row.size) if math.isnan(row[arm]) and self.is_in(arm)]
+            if any((item, arm) not in self.lost for arm in absent):
                 return
-            del self.open[self.counted]
-            self.decided = bool(self._absorb(self.what, self.state, self.sense * row))
+            del self.open[item]
+            self.lost -= {(item, arm) for arm in range(row.size)}
+            self._absorb(item, row, absent)
             self.after(row)
+
+    def _absorb(self, item: int, row: Floats, absent: list[int]) -> None:
+        signed = self.sense * row
+        if absent:
+            gone = np.zeros(row.size, dtype=np.int64)
+            gone[absent] = 1
+            self.incomplete[item] = Incomplete(row, gone)
+            self.decided = bool(self._run(absorb_missing, signed, gone, *self._ends))
+        else:
+            self.decided = bool(self._run(absorb, signed))
 
     def after(self, row: Floats) -> None:
         """An item has counted."""
+
+    def leave_out_missing(self) -> None:
+        """Losses have nothing to do with results: what is missing is left out."""
+        for row, gone in self.incomplete.values():
+            self._run(leave_out, self.sense * row, gone, self._ends)
+        self.incomplete = {}
+
+    def worst_differences(self, rows: Floats, arm: int, other: int) -> Floats:
+        """By how much an arm did better than another at least, item by item, as far as both were in."""
+        span = int(self.state.counts[arm, other] + self.state.missing[arm, other])
+        low, high = self._ends
+        both = self.sense * rows[:span]
+        return np.array([worst_difference(row[arm], row[other], low, high) for row in both])
 
     def require(self, minimum: int) -> None:
         """Nobody is settled before so many items; with fewer than before, from the next one on."""

@@ -132,10 +132,12 @@ class PairedSession(Items):
         return not self.decided and 0 < self.what.pool <= self.counted
 
     def differences(self, arm: int, other: int) -> Floats:
-        """By how much an arm did better than another, item by item, as far as both were in."""
+        """By how much an arm did better than another, item by item, as far as both were in.
+
+        Where a result is missing: at least.
+        """
         rows = np.array(self.rows).reshape(-1, self.what.arms)
-        both = rows[: int(self.state.counts[arm, other])]
-        return self.sense * (both[:, arm] - both[:, other])
+        return self.worst_differences(rows, arm, other)
 
     def at_least(self, arm: int, other: int) -> float:
         """The mean difference is larger than this, at the comparison's level."""

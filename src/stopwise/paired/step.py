@@ -10,7 +10,7 @@ import math
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.verbs import jitable
 from stopwise.paired.comparison import NOBODY, Comparison, State
-from stopwise.paired.differences import Stream, bet_on, evidence
+from stopwise.paired.differences import Stream, bet_on, ends, evidence, undo_bet
 from stopwise.paired.settle import decided, is_open, leader, settle
 
 
@@ -27,6 +27,99 @@ def absorb(what: Comparison, state: State, row: Floats) -> bool:
                     _enter(what, state, i, j, row[i] - row[j])
     settle(what, state)
     return decided(what, state)
+
+
+@jitable
+def absorb_missing(
+    what: Comparison, state: State, row: Floats, gone: Ints, low: float, high: float
+) -> bool:
+    """Enter the next item, on which results that are ``gone`` count as the worst that they could be.
+
+    For a pair's claim, that i is better, that is the ``low`` end for i and the ``high`` one for j.
+    """
+    for i in range(what.arms):
+        for j in range(what.arms):
+            if _concerns(what, state, gone, i, j):
+                state.missing[i, j] += 1.0
+                _bet_worst(what, state, i, j, worst_difference(row[i], row[j], low, high), 1)
+                _weigh(what, state, i, j)
+    return absorb(what, state, row)
+
+
+@jitable
+def find(
+    what: Comparison,
+    state: State,
+    row: Floats,
+    gone: Ints,
+    arm: int,
+    value: float,
+    ends: tuple[float, float],
+) -> bool:
+    """A missing result of an item that counts has come; whether it is decided now."""
+    low, high = ends
+    before = row[arm]  # nan
+    for i in range(what.arms):
+        for j in range(what.arms):
+            if (i == arm or j == arm) and _concerns(what, state, gone, i, j):
+                _bet_worst(what, state, i, j, worst_difference(row[i], row[j], low, high), -1)
+                row[arm] = value
+                x = worst_difference(row[i], row[j], low, high)
+                both = not (math.isnan(row[i]) or math.isnan(row[j]))
+                row[arm] = before
+                if both:
+                    state.missing[i, j] -= 1.0
+                    _enter(what, state, i, j, x)
+                else:
+                    _bet_worst(what, state, i, j, x, 1)
+                    _weigh(what, state, i, j)
+    row[arm] = value
+    gone[arm] = 0
+    if is_open(state, arm):
+        state.used[arm] += 1
+        state.totals[arm] += value
+    settle(what, state)
+    return decided(what, state)
+
+
+@jitable
+def leave_out(
+    what: Comparison, state: State, row: Floats, gone: Ints, ends: tuple[float, float]
+) -> None:
+    """Results that are gone do not count as the worst any more: the item is left out of their pairs."""
+    low, high = ends
+    for i in range(what.arms):
+        for j in range(what.arms):
+            if _concerns(what, state, gone, i, j):
+                state.missing[i, j] -= 1.0
+                _bet_worst(what, state, i, j, worst_difference(row[i], row[j], low, high), -1)
+                _weigh(what, state, i, j)
+
+
+@jitable
+def worst_difference(first: float, second: float, low: float, high: float) -> float:
+    """The least that first - second can be, where nan is not known."""
+    return (low if math.isnan(first) else first) - (high if math.isnan(second) else second)
+
+
+@jitable
+def _concerns(what: Comparison, state: State, gone: Ints, i: int, j: int) -> bool:
+    """Whether a result is gone that has to do with an open pair."""
+    lacks = gone[i] == 1 or gone[j] == 1
+    return lacks and _compared(what, i, j) and is_open(state, i) and is_open(state, j)
+
+
+@jitable
+def _bet_worst(what: Comparison, state: State, i: int, j: int, x: float, sign: int) -> None:
+    """Bet on a difference that is not known, or take that back (``sign`` -1)."""
+    if math.isinf(x):
+        return  # nothing bounds it: while it is missing there is no evidence
+    for m in range(what.margins.size):
+        stream = Stream(state.bets[m, i, j], 0.0, 0.0, 0.0)
+        if sign > 0:
+            bet_on(what.kind, stream, x, what.margins[m], 0)
+        else:
+            undo_bet(what.kind, stream, x, what.margins[m])
 
 
 @jitable
@@ -47,9 +140,17 @@ def _enter(what: Comparison, state: State, i: int, j: int, x: float) -> None:
     squares += off * (x - mean)
     state.counts[i, j], state.means[i, j], state.squares[i, j] = count + 1.0, mean, squares
     state.equal[i, j] += x == 0.0
+    _weigh(what, state, i, j)
+
+
+@jitable
+def _weigh(what: Comparison, state: State, i: int, j: int) -> None:
+    """The evidence of a pair; none while a result is missing that nothing bounds."""
+    known = state.missing[i, j] == 0.0 or not math.isinf(ends(what.kind, 1)[0])
+    count, mean, squares = state.counts[i, j], state.means[i, j], state.squares[i, j]
     for m in range(what.margins.size):
-        now = Stream(state.bets[m, i, j], count + 1.0, mean, squares)
-        found = evidence(what.kind, now, what.margins[m], what.pool)
+        now = Stream(state.bets[m, i, j], count, mean, squares)
+        found = evidence(what.kind, now, what.margins[m], what.pool) if known else 0.0
         state.evidence[m, i, j] = found
         if found >= what.level and state.items[0] >= what.minimum:
             state.passed[m, i, j] = 1

@@ -61,9 +61,7 @@ def _evidence_missing(
     if cost(problem, family, state.data, code, state.data.means.copy()) == 0.0:
         return 0.0
     judge = WorstCase(state.tally, missing)
-    return float(
-        weakest_cell(problem, family, state.data, state.sketch, code, judge, -math.inf)
-    )
+    return float(weakest_cell(problem, family, state.data, state.sketch, code, judge, -math.inf))
 
 
 @judged.register(WorstCase)

@@ -80,7 +80,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
         "guarantee": spec.design.guarantee,
         "reason": spec.design.asked.strategy.reason,
         "changes": changes(spec, session),
-        "lost": session.losses.tolist(),  # of each arm: asks that came to nothing, all asks
+        "lost": session.lost.tolist(),  # of each arm: asks that came to nothing, all asks
         "leases": [lease._asdict() for lease in leases],
         "ledger": [event.to_dict() for event in reversed(newest)],
         "last": seen.last,
