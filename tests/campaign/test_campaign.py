@@ -438,7 +438,8 @@ class Life(RuleBasedStateMachine):
         address = self.address.replace("FOLDER", self.folder.name)
         self.store = Store(address)
         spec = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "gaussian", "delta": 0.3}
-        spec |= {"stopping": "stylized", "order": self.order}  # not proven, but soon crossed
+        # not proven, but soon crossed
+        spec |= {"stopping": "stylized", "order": self.order, "losses": "at random"}
         made = Campaign.create(spec, self.store, "life", clock=lambda: self.now)
         self.hands = [made, self.another()]
         self.arms: dict[str, int] = {}
