@@ -10,6 +10,7 @@ import numpy as np
 
 from stopwise import __version__
 from stopwise.campaign.errors import NotPossible
+from stopwise.campaign.fit import Fit
 from stopwise.campaign.outlook import items_needed
 from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.rounds import LONG
@@ -23,7 +24,7 @@ from stopwise.paired.items import Items
 from stopwise.paired.standing import Standing, standing
 from stopwise.problems.verbs import Answer
 
-TAG = hashlib.sha256(f"stopwise {__version__}, items 1".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, items 2".encode()).digest()[:8]
 CERTAIN = 1000.0  # shown as evidence where what is left of a pool cannot change the answer
 WIDE = 8  # arms from which on compiling pays at once
 
@@ -51,7 +52,8 @@ class ItemSession:
 
     def __init__(self, what: Comparison, family: Any, sense: int, seed: int) -> None:
         self.family, self.seed = family, seed
-        self.items = Items(what, sense)
+        self.fit = Fit(family, what.arms)  # of the differences from the first arm
+        self.items = _FittedItems(what, sense, self.fit)
         self.queue = Tickets(self.items, seed)
         self.decision: Crossing | None = None
         self.sent = 0
@@ -258,7 +260,7 @@ class ItemSession:
 
     @property
     def _fixed(self) -> list[Any]:
-        return [self.asked, *arrays_in(self.items.state)]
+        return [self.asked, *arrays_in(self.items.state), self.fit.kept]
 
     def fits(self, content: bytes) -> bool:
         """Whether a session of this comparison and version dumped it."""
@@ -291,6 +293,20 @@ class ItemSession:
         self.decision = None
         self._decide()
         return True
+
+
+class _FittedItems(Items):
+    """Items whose differences are looked at: whether they are normal, where that is assumed."""
+
+    def __init__(self, what: Comparison, sense: int, fit: Fit) -> None:
+        super().__init__(what, sense)
+        self._fit = fit
+
+    def after(self, row: Floats) -> None:
+        """An item has counted; for which arms it did, the state knows."""
+        for arm in range(1, len(self._fit.kept)):
+            if self.state.counts[arm, 0] > self._fit.samples(arm):
+                self._fit.note(arm, float(row[arm] - row[0]))
 
 
 class _Reader:

@@ -11,6 +11,7 @@ import numpy as np
 
 from stopwise import __version__
 from stopwise.campaign import rounds
+from stopwise.campaign.fit import Fit
 from stopwise.campaign.order import Feed, Queue, check_order
 from stopwise.campaign.view import Crossing, View
 from stopwise.core.arrays import Ints, arrays_in
@@ -25,7 +26,7 @@ from stopwise.engine.live import (
 from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 7".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 8".encode()).digest()[:8]
 
 
 class Session(View):
@@ -48,7 +49,8 @@ class Session(View):
         self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(seed)
-        self._fixed = [*arrays_in(self.ledger[:2]), self.ledger.history.arms]
+        self.fit = Fit(design.asked.family, design.problem.arms)
+        self._fixed = [*arrays_in(self.ledger[:2]), self.ledger.history.arms, self.fit.kept]
 
     def ask(self) -> int:
         """The next arm."""
@@ -116,6 +118,7 @@ class Session(View):
             *np.zeros((2, len(arms)), dtype=np.int64),
         )
         self._rounds.take(design.setting, math.inf, self.ledger, record)
+        self.fit.take(record, len(arms))
         self.queue, state, marks = queue, self.ledger.state, self.ledger.marks
         state.taken[:size] = old.state.taken  # with those in flight
         marks[live.SENT], marks[live.ASKS] = old.marks[live.SENT], old.marks[live.ASKS]
@@ -154,6 +157,7 @@ class Session(View):
         size = events.kinds.size
         feed = self.queue.feed(events) if self.order == "asked" else Feed(events, np.arange(size))
         used, arms = go(feed.record)
+        self.fit.take(feed.record, used)
         found = np.full(size, -1)
         asked = feed.record.kinds == live.ASKED
         found[feed.causes[asked]] = arms[asked]

@@ -11,6 +11,7 @@ import numpy as np
 
 from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
+from stopwise.campaign.fit import Misfit
 from stopwise.campaign.item_session import ItemSession
 from stopwise.campaign.pairs import Pairs
 from stopwise.campaign.remaining import Remaining
@@ -73,6 +74,7 @@ class Status:
     oldest: float | None = None  # seconds since that one was asked
     remaining: Remaining | None = None  # samples still needed; None while that would be a guess
     pairs: Pairs | None = None  # who beats whom, if all arms get the same items
+    misfit: Misfit | None = None  # samples that contradict the family
 
     @classmethod
     def of(
@@ -104,12 +106,13 @@ class Status:
             None if seen.oldest is None else max(0.0, now - seen.oldest),
             session.remaining if state in GOES_ON else None,
             Pairs.of(session, spec.labels) if isinstance(session, ItemSession) else None,
+            session.fit.misfit(spec.labels, _most_arms(spec)),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
         found = asdict(self)
-        for name in ("decision", "remaining"):
+        for name in ("decision", "remaining", "misfit"):
             value = getattr(self, name)
             found[name] = None if value is None else value._asdict()
         return found
@@ -121,8 +124,9 @@ class Status:
         decision = found["decision"] and Decision.from_dict(found["decision"])
         left = found.get("remaining") and Remaining(**found["remaining"])
         pairs = found.get("pairs") and Pairs.from_dict(found["pairs"])
+        misfit = found.get("misfit") and Misfit(**found["misfit"])
         read = {"arms": arms, "decision": decision, "remaining": left, "pairs": pairs}
-        return cls(**{**found, **read})
+        return cls(**{**found, **read, "misfit": misfit})
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells: a line for each arm."""
@@ -186,6 +190,8 @@ class Status:
             )
         if self.decision is not None:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
+        if self.misfit is not None:
+            found.append(f"warning: {self.misfit.text}")
         return found
 
     @property
@@ -237,8 +243,8 @@ def _arms(
 ) -> tuple[Arm, ...]:
     low = high = np.full(len(spec.labels), math.inf)
     if intervals and isinstance(session, Session):
-        room = int(spec.table.get("room") or 0)
-        low, high = mean_intervals(session.family, session.ledger.state, spec.delta, room)
+        most = _most_arms(spec)
+        low, high = mean_intervals(session.family, session.ledger.state, spec.delta, most)
     return tuple(
         Arm(
             label,
@@ -250,6 +256,11 @@ def _arms(
         )
         for k, label in enumerate(spec.labels)
     )
+
+
+def _most_arms(spec: CampaignSpec) -> int:
+    """How many arms there may ever be."""
+    return max(int(spec.table.get("room") or 0), len(spec.labels))
 
 
 def _end(count: float, value: float) -> float | None:

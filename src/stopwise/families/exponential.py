@@ -11,6 +11,7 @@ from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.gamma import scale_divergence
 from stopwise.families.mixtures import gamma_regret, over_spreads
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import gamma_tails, spacing_tails
 
 
 class Exponential(Empty, Family):
@@ -53,3 +54,6 @@ def _bet(
     family: Exponential, side: float, count: float, mean: float, c: float, gap: float
 ) -> tuple[float, float]:
     return scale_bet(count, mean, c, side * gap)
+
+
+spacing_tails.register(Exponential)(lambda family, spacing: gamma_tails(1.0, spacing))

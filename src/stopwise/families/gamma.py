@@ -14,6 +14,7 @@ from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.mixtures import gamma_regret, over_spreads
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import gamma_tails, spacing_tails
 
 
 class _Gamma(NamedTuple):
@@ -82,3 +83,6 @@ def _bet(
     family: Gamma, side: float, count: float, mean: float, c: float, gap: float
 ) -> tuple[float, float]:
     return scale_bet(count * family.shape, mean, c, side * gap / math.sqrt(family.shape))
+
+
+spacing_tails.register(Gamma)(lambda family, spacing: gamma_tails(family.shape, spacing))
