@@ -8,6 +8,7 @@ by betting against that law reaches 1/p with probability p at most: docs/continu
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,7 +16,13 @@ import numpy as np
 
 from stopwise.core.verbs import registered
 from stopwise.engine.live import RECORDED, TOLD, Record
-from stopwise.families.spacings import Spacing, Tails, misfit_words, spacing_tails
+from stopwise.families.spacings import (
+    Spacing,
+    Tails,
+    misfit_words,
+    spacing_tails,
+    total_tails,
+)
 from stopwise.families.verbs import of_arm
 
 LOUD = 1e-3  # how improbable samples must be for a warning
@@ -23,9 +30,9 @@ EDGES = (0.0, 1e-9, 1e-6, 1e-3, 0.03, 0.2, 0.75, 1.0)  # of classes: from unusua
 CLASSES = tuple(high - low for low, high in pairwise(EDGES))
 # what is bet before the first pair: as if two had been seen, one as expected and one anywhere
 PRIOR = tuple(chance + 1.0 / len(CLASSES) for chance in CLASSES)
-# of each arm: a sample without a partner (nan: none), pairs, their squared spacings, the logarithms of
-# what the bets have made and of the most that they had ever made, and how many pairs are in each class
-FIRST, PAIRS, SQUARES, MADE, MOST, COUNTS = range(6)
+# of each arm: a sample without a partner (nan: none), pairs, their squared spacings and their totals,
+# the logarithms of what the bets have made and of the most they ever had, and the counts of the classes
+FIRST, PAIRS, SQUARES, TOTALS, MADE, MOST, COUNTS = range(7)
 
 
 class Misfit(NamedTuple):
@@ -62,13 +69,17 @@ class Fit:
             return
         row = self.kept[arm].tolist()
         unit = min(_unit(first), _unit(sample))
-        spacing = Spacing(abs(sample - first), sample + first, unit, int(row[PAIRS]), row[SQUARES])
-        tails = spacing_tails(of_arm(self.family, arm), spacing)
+        spacing = Spacing(
+            abs(sample - first), sample + first, unit, int(row[PAIRS]), row[SQUARES], row[TOTALS]
+        )
         row[FIRST] = math.nan
         row[PAIRS] += 1.0
         row[SQUARES] += spacing.size * spacing.size
-        if tails.at_least - tails.above < 1.0:
-            _bet(row, _shares(tails))
+        row[TOTALS] += spacing.total
+        family = of_arm(self.family, arm)
+        for tails in (spacing_tails(family, spacing), total_tails(family, spacing)):
+            if tails.at_least - tails.above < 1.0:
+                _bet(row, _shares(tails))
         self.kept[arm] = row
 
     def samples(self, arm: int) -> int:
@@ -97,23 +108,28 @@ def _unit(sample: float) -> float:
     return 10.0 ** (int(power or 0) - len(places))
 
 
-def _shares(tails: Tails) -> list[float]:
-    """Of each class, the share of a uniform number between the tails that lies in it."""
+def _shares(tails: Tails) -> list[tuple[int, float]]:
+    """The classes that lie between the tails, and which share of the numbers between them each has."""
     high = max(tails.at_least, 1e-30)
     low = min(tails.above, high * (1.0 - 1e-9))  # a point is an interval too
+    first, last = bisect_right(EDGES, low) - 1, bisect_left(EDGES, high) - 1
+    if first == last:
+        return [(first, 1.0)]
+    cuts = [low, *EDGES[first + 1 : last + 1], high]
     return [
-        max(min(high, end) - max(low, start), 0.0) / (high - low) for start, end in pairwise(EDGES)
+        (first + k, (end - start) / (high - low)) for k, (start, end) in enumerate(pairwise(cuts))
     ]
 
 
-def _bet(row: list[float], shares: list[float]) -> None:
+def _bet(row: list[float], shares: list[tuple[int, float]]) -> None:
     """Multiply what was made by the chance of this pair, as those before it suggest, over its own."""
-    counts = [seen + prior for seen, prior in zip(row[COUNTS:], PRIOR, strict=True)]
-    terms = zip(shares, counts, CLASSES, strict=True)
-    won = sum(share * count / chance for share, count, chance in terms) / sum(counts)
-    row[MADE] += math.log(won)
+    won, pairs = 0.0, sum(row[COUNTS:])
+    for k, share in shares:
+        won += share * (row[COUNTS + k] + PRIOR[k]) / CLASSES[k]
+    for k, share in shares:
+        row[COUNTS + k] += share
+    row[MADE] += math.log(won / (pairs + 2.0))
     row[MOST] = max(row[MOST], row[MADE])
-    row[COUNTS:] = [seen + share for seen, share in zip(row[COUNTS:], shares, strict=True)]
 
 
 def _wide(counts: list[float]) -> bool:

@@ -11,7 +11,7 @@ from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.gamma import scale_divergence
 from stopwise.families.mixtures import gamma_regret, over_spreads
 from stopwise.families.posterior import posterior_draw
-from stopwise.families.spacings import gamma_tails, spacing_tails
+from stopwise.families.spacings import Spacing, Tails, gamma_tails, spacing_tails, total_tails
 
 
 class Exponential(Empty, Family):
@@ -57,3 +57,13 @@ def _bet(
 
 
 spacing_tails.register(Exponential)(lambda family, spacing: gamma_tails(1.0, spacing))
+
+
+@total_tails.register(Exponential)
+def _total_tails(family: Exponential, spacing: Spacing) -> Tails:
+    """Its share r of all totals has the Beta(2, b) law, b = 2 pairs: P(>= r) = (1 - r)^b (1 + b r)."""
+    if spacing.pairs == 0 or spacing.totals <= 0.0:
+        return Tails(0.0, 1.0)
+    rest, b = spacing.totals / (spacing.totals + spacing.total), 2.0 * spacing.pairs
+    tail = min(rest**b * (1.0 + b * (1.0 - rest)), 1.0)
+    return Tails(tail, tail)

@@ -26,7 +26,14 @@ class Gamma(_Gamma, Family):
 
     __slots__ = ()
     title = "Positive numbers, gamma with a known shape"
-    options = {"shape": Option(POSITIVE, "1 if empty: exponential")}
+    options = {
+        "shape": Option(
+            POSITIVE,
+            "The squared mean over the variance, the same for every arm",
+            'Write family = "exponential" for waiting times without memory, which have shape 1; or '
+            '{kind = "bounded", low = 0, high = ...}, which needs no shape.',
+        )
+    }
 
     def __new__(cls, shape: float = 1.0) -> Gamma:
         return super().__new__(cls, positive("shape", shape))

@@ -39,7 +39,9 @@ class Gaussian(_Gaussian, OneVariance):
     options = {
         "variance": Option(
             {"anyOf": [POSITIVE, NUMBERS, {"enum": ["unknown", None]}]},
-            "Of one sample; or a list, one for each arm; or the word unknown; 1 if empty",
+            '"unknown", or the variance of one sample, or a list with one for each arm',
+            'Write {kind = "gaussian", variance = "unknown"}: it is estimated from the samples. If you '
+            "know the standard deviation of one sample, 40 say, its square will do: variance = 1600.",
         )
     }
 

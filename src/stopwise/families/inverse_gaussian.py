@@ -28,7 +28,14 @@ class InverseGaussian(_InverseGaussian, Family):
 
     __slots__ = ()
     title = "Positive numbers, inverse Gaussian"
-    options = {"shape": Option(POSITIVE, "1 if empty")}
+    options = {
+        "shape": Option(
+            POSITIVE,
+            "The cubed mean over the variance, the same for every arm",
+            'Write {kind = "inverse-gaussian", shape = ...}; or {kind = "bounded", low = 0, high = '
+            "...}, which needs no shape.",
+        )
+    }
 
     def __new__(cls, shape: float = 1.0) -> InverseGaussian:
         return super().__new__(cls, positive("shape", shape))

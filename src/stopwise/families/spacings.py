@@ -25,6 +25,7 @@ class Spacing(NamedTuple):
     unit: float  # of the last decimal place to which they are given
     pairs: int  # before this one
     squares: float  # of their spacings, summed
+    totals: float  # of theirs, summed
 
 
 class Tails(NamedTuple):
@@ -37,6 +38,12 @@ class Tails(NamedTuple):
 @verb
 def spacing_tails(family: Any, spacing: Spacing) -> Tails:
     """The tails of the spacing given the total; 0 and 1 where it says nothing about the family."""
+    return Tails(0.0, 1.0)
+
+
+@verb
+def total_tails(family: Any, spacing: Spacing) -> Tails:
+    """The same of the total, given those of earlier pairs: where one large sample is a surprise too."""
     return Tails(0.0, 1.0)
 
 

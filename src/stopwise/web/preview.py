@@ -50,7 +50,8 @@ def forecast(spec: dict[str, Any], means: list[float]) -> dict[str, Any]:
     """The samples that the campaign's own strategy and stopping rule need."""
     from stopwise.studies.planning import plan
 
-    made = specs.make(spec)
+    made = specs.read(spec)
+    specs.refuse_unsaid(made)
     if made.pairs is not None:
         raise StopwiseError(
             "means: those of paired options do not say how often they differ on an item. "
