@@ -46,8 +46,8 @@ class Misfit(NamedTuple):
 class Fit:
     """The bets of every arm; none if the family says nothing about spacings."""
 
-    def __init__(self, family: Any, arms: int) -> None:
-        self.family = family
+    def __init__(self, family: Any, arms: int, subject: str = "samples of {arm}") -> None:
+        self.family, self._subject = family, subject
         checked = arms if registered(spacing_tails, type(of_arm(family, 0))) else 0
         self.kept = np.zeros((checked, COUNTS + len(CLASSES)))
         self.kept[:, FIRST] = math.nan
@@ -97,7 +97,8 @@ class Fit:
             return None
         words = misfit_words(of_arm(self.family, arm), _wide(self.kept[arm, COUNTS:].tolist()))
         seen = "less than 1 in a billion" if chance < 1e-9 else f"at most 1 in {1.0 / chance:,.0f}"
-        text = f"samples of {labels[arm]} {words}; the probability of that by chance is {seen}"
+        subject = self._subject.format(arm=labels[arm], first=labels[0])
+        text = f"{subject} {words}; the probability of that by chance is {seen}"
         return Misfit(labels[arm], chance, text)
 
 

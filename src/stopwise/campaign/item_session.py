@@ -52,7 +52,7 @@ class ItemSession:
 
     def __init__(self, what: Comparison, family: Any, sense: int, seed: int) -> None:
         self.family, self.seed = family, seed
-        self.fit = Fit(family, what.arms)  # of the differences from the first arm
+        self.fit = Fit(family, what.arms, "differences of {arm} from {first}")
         self.items = _FittedItems(what, sense, self.fit)
         self.queue = Tickets(self.items, seed)
         self.decision: Crossing | None = None

@@ -38,7 +38,7 @@ class Gaussian(_Gaussian, OneVariance):
     title = "Real numbers; the variance known or not"
     options = {
         "variance": Option(
-            {"anyOf": [POSITIVE, NUMBERS, {"enum": ["unknown", None]}]},
+            {"anyOf": [POSITIVE, NUMBERS, {"enum": ["unknown", None]}], "default": "unknown"},
             '"unknown", or the variance of one sample, or a list with one for each arm',
             'Write {kind = "gaussian", variance = "unknown"}: it is estimated from the samples. If you '
             "know the standard deviation of one sample, 40 say, its square will do: variance = 1600.",
