@@ -222,6 +222,19 @@ def test_differences_of_paired_arms_are_looked_at() -> None:
     assert made.verify().agrees
 
 
+def test_ends_that_are_far_from_all_samples_are_noted() -> None:
+    """No contradiction, so no warning: but closer ends would need fewer samples."""
+    made = campaign({"kind": "bounded", "low": 0, "high": 10_000}, minimum=100)
+    work(made, lambda rng: rng.normal(100.0, 20.0), 140)
+    assert made.status().misfit is None
+    assert (
+        "a small part of 0 to 10000: the answer is safe, but it takes more" in made.explain().text
+    )
+    made = campaign({"kind": "bounded", "low": 0, "high": 300}, minimum=100)
+    work(made, lambda rng: rng.normal(100.0, 20.0), 140)
+    assert "a small part" not in made.explain().text
+
+
 # ------------------------------------------------------------------------------- what must be said
 
 
