@@ -51,7 +51,9 @@ ROWS = {
     "kept    50 in flight, workers die at work": World(50, deaths=0.3),
     "kept    50 in flight, the campaign's process crashes": World(50, crashes=True),
     "kept    batches of 50, one in ten lost": World(50, lost=0.1, batches=True),
-    "broken  50 in flight, workers die, losses at random": World(50, losses="at random", deaths=0.3),
+    "broken  50 in flight, workers die, losses at random": World(
+        50, losses="at random", deaths=0.3
+    ),
     "broken  5 in flight, counted as told": World(5, "told", "at random"),
     "broken  20 in flight, counted as told": World(20, "told", "at random"),
     "broken  50 in flight, counted as told": World(50, "told", "at random"),

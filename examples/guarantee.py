@@ -19,7 +19,7 @@ World = Callable[[Generator, int, int], float | None]  # a sample of an arm, Non
 SPEC = {
     "question": "best-arm",
     "arms": ["A", "B"],
-    "family": "gaussian",
+    "family": {"kind": "gaussian", "variance": 1},
     "delta": 0.1,
     "strategy": "uniform",
 }

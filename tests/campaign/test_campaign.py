@@ -379,7 +379,12 @@ def test_a_state_of_another_layout_is_not_loaded() -> None:
 
 
 def test_verify_finds_every_change_of_the_record() -> None:
-    spec = {"question": "best-arm", "arms": ["a", "b"], "family": "gaussian", "delta": 0.2}
+    spec = {
+        "question": "best-arm",
+        "arms": ["a", "b"],
+        "family": {"kind": "gaussian", "variance": 1},
+        "delta": 0.2,
+    }
     campaign = Campaign.create(spec, "memory:", "audited")
     while campaign.decision is None:
         (ticket,) = campaign.ask()
@@ -437,7 +442,12 @@ class Life(RuleBasedStateMachine):
         self.patch.setattr("secrets.token_hex", lambda _: f"token {next(numbers):05}")
         address = self.address.replace("FOLDER", self.folder.name)
         self.store = Store(address)
-        spec = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "gaussian", "delta": 0.3}
+        spec = {
+            "question": "best-arm",
+            "arms": ["a", "b", "c"],
+            "family": {"kind": "gaussian", "variance": 1},
+            "delta": 0.3,
+        }
         # not proven, but soon crossed
         spec |= {"stopping": "stylized", "order": self.order, "losses": "at random"}
         made = Campaign.create(spec, self.store, "life", clock=lambda: self.now)

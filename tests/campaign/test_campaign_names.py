@@ -131,7 +131,7 @@ LEFT = ["-5", "+3.2", "-1e-3", "a=b", "plain", "it's", "1-1"]
 
 def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
     labels = [each for each in RUN + LEFT if each.isprintable()]
-    spec = {**SPEC, "arms": labels, "family": "gaussian"}
+    spec = {**SPEC, "arms": labels, "family": {"kind": "gaussian", "variance": 1}}
     campaign = Campaign.create(spec, tmp_path / "s.db", "cells")
     for label in labels:
         campaign.record(label, -1.5, token=f"={label}")

@@ -16,7 +16,12 @@ from stopwise.campaign.schema import schema
 from stopwise.cli.main import app
 from stopwise.core import registry
 
-BASE = {"question": "best-arm", "arms": ["A", "B", "C"], "family": "gaussian", "delta": 0.05}
+BASE = {
+    "question": "best-arm",
+    "arms": ["A", "B", "C"],
+    "family": {"kind": "gaussian", "variance": 1},
+    "delta": 0.05,
+}
 BOX = [
     {"answer": "yes", "cells": [{"upper": [0, 0, 0]}]},
     {"answer": "no", "cells": [{"lower": [0] * 3}]},
@@ -86,6 +91,7 @@ REFUSED: list[dict[str, Any]] = [
     {"arms": ["A", "x" * 201]},
     {"arms": ["A", "x\ty"]},
     *({"family": each} for each in (None, "cauchy", "binomial", {"kind": "gaussian", "sd": 1})),
+    *({"family": each} for each in ("gaussian", {"kind": "gaussian"}, "gamma", "inverse-gaussian")),
     {"family": {"kind": "gaussian", "variance": 0}},
     {"family": {"kind": "binomial", "trials": 2.5}},
     {"family": {"kind": "binomial", "trials": 0}},
@@ -114,11 +120,11 @@ def test_it_accepts_and_refuses_what_the_library_does() -> None:
     Draft202012Validator.check_schema(made)
     validator = Draft202012Validator(made)
     for changes in ACCEPTED:
-        specs.make({**BASE, **changes})
+        specs.refuse_unsaid(specs.make({**BASE, **changes}))
         validator.validate({**BASE, **changes})
     for changes in REFUSED:
         with pytest.raises(sw.StopwiseError):
-            specs.make({**BASE, **changes})
+            specs.refuse_unsaid(specs.make({**BASE, **changes}))
         assert not validator.is_valid({**BASE, **changes}), changes
     for key in BASE:
         assert not validator.is_valid({k: v for k, v in BASE.items() if k != key}), key

@@ -286,8 +286,8 @@ VALUES: list[tuple[str, Any, list[str]]] = [
     ("poisson", 1.5, ["value", "1.5", "Poisson()"]),
     ("exponential", -0.1, ["value", "-0.1", "Exponential()"]),
     ("bounded:low=0,high=1", 1.01, ["value", "1.01", "Bounded"]),
-    ("gaussian", 1e101, ["value", "1e+101", "1e+100"]),
-    ("gaussian", 10**400, ["value", "finite"]),
+    ("gaussian:variance=unknown", 1e101, ["value", "1e+101", "1e+100"]),
+    ("gaussian:variance=unknown", 10**400, ["value", "finite"]),
 ]
 
 

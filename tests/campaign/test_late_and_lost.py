@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-
 from stopwise import Campaign, Event, Session, Ticket
 from stopwise.campaign import rounds, spec as specs
 from stopwise.campaign.replay import replay
@@ -122,7 +121,7 @@ def events_of(
             continue
         pile = gone if lot < 0.55 and gone else flying
         token, arm, ask = pile.pop(int(min(rng.geometric(0.2) - 1, len(pile) - 1)))
-        if 0.9 < lot and pile is flying:
+        if lot > 0.9 and pile is flying:
             session.give_up(arm, ask)
             gone.append((token, arm, ask))
             record.append(Event(number, "released", token, arm, None, 0.0, False, ""))
@@ -378,7 +377,9 @@ def test_changing_what_is_assumed_of_losses() -> None:
 def test_what_specs_say_of_losses() -> None:
     assert specs.read(COINS).losses == "worst case"
     assert specs.read({**COINS, "order": "told"}).losses == "at random"
-    assert specs.make({**COINS, "order": "asked"}).losses == "at random", "as before there was a key"
+    assert specs.make({**COINS, "order": "asked"}).losses == "at random", (
+        "as before there was a key"
+    )
     with pytest.raises(BadArgument, match="losses"):
         specs.read({**COINS, "losses": "never"})
     with pytest.raises(BadArgument, match="losses"):
@@ -424,5 +425,3 @@ def test_an_arm_that_is_added_keeps_what_is_missing() -> None:
     campaign.tell(slow.token, 0.0)
     assert campaign.status().missing == 0
     assert campaign.verify().agrees
-
-

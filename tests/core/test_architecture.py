@@ -42,7 +42,7 @@ FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite
 SHARED = {
     *("families.verbs", "families.checks", "families.laws", "families.mirror", "families.mixtures"),
     *("families.students_t", "families.priced", "families.bets", "families.posterior"),
-    "families.surprise",
+    *("families.surprise", "families.spacings"),
     *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked", "problems.ranking"),
     *("sampling.verbs", "sampling.tracking", "sampling.thrift", "sampling.with_radius"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),

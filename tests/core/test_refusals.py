@@ -977,6 +977,22 @@ REFUSALS += [
 ]
 
 
+def unsaid(family: str) -> Callable[[], Any]:
+    spec = {"question": "best-arm", "arms": ["A", "B"], "family": family, "delta": 0.1}
+    return lambda: sw.Campaign.create(spec, "memory:", "unsaid")
+
+
+REFUSALS += [
+    (
+        unsaid("gaussian"),
+        BadArgument,
+        ["family.variance: got nothing", 'Write {kind = "gaussian", variance = "unknown"}', "1600"],
+    ),
+    (unsaid("gamma"), BadArgument, ["family.shape: got nothing", 'Write family = "exponential"']),
+    (unsaid("inverse-gaussian"), BadArgument, ["family.shape: got nothing", 'kind = "bounded"']),
+]
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "parts"), REFUSALS, ids=[" ".join(row[2][:2]) for row in REFUSALS]
 )

@@ -167,7 +167,9 @@ def test_paired_campaigns_verify(deterministic: bool | None, seed: int) -> None:
         if campaign.decision is not None:
             break
         try:
-            tickets += campaign.ask(int(rng.integers(1, 6)), lease=float(1.0 + rng.exponential(20.0)))
+            tickets += campaign.ask(
+                int(rng.integers(1, 6)), lease=float(1.0 + rng.exponential(20.0))
+            )
         except sw.NothingToAsk:
             if not tickets:
                 break

@@ -130,7 +130,7 @@ def test_the_formula_of_the_page_is_the_sessions() -> None:
     spec = {
         "question": "thresholding:threshold=0",
         "arms": ["A"],
-        "family": "gaussian",
+        "family": {"kind": "gaussian", "variance": 1},
         "delta": 0.1,
         "stopping": "mixture",
     }

@@ -192,7 +192,12 @@ def test_room_for_more_arms_is_paid_for() -> None:
     state = state_of(sw.Gaussian(), [20, 30], [0.0, 1.0])
     found = mean_intervals(sw.Gaussian(), state, 0.1, room=10)
     assert found.high[0] == pytest.approx(ends(sw.Gaussian(), np.zeros(20), 0.01)[1], rel=1e-8)
-    spec = {"question": "best-arm", "arms": ["A", "B"], "family": "gaussian", "delta": 0.1}
+    spec = {
+        "question": "best-arm",
+        "arms": ["A", "B"],
+        "family": {"kind": "gaussian", "variance": 1},
+        "delta": 0.1,
+    }
     high = []
     for more in ({}, {"room": 10}):
         campaign = Campaign.create({**spec, **more}, "memory:", f"room{len(more)}")

@@ -33,15 +33,12 @@ QUESTIONS = {
 }
 
 
-def state_of(
-    problem: Any, family: Any, samples: list[list[float]], rule: Any = WEALTH
-) -> State:
+def state_of(problem: Any, family: Any, samples: list[list[float]], rule: Any = WEALTH) -> State:
     setting = Setting(problem, family, sw.Uniform(), rule)
-    state, start, rounds = begin(setting), len(samples), 0
+    state, start = begin(setting), len(samples)
     rows = [(arm, x) for arm, own in enumerate(samples) for x in own[:1]]
     rows += [(arm, x) for arm, own in enumerate(samples) for x in own[1:]]
-    for arm, x in rows:
-        rounds += 1
+    for rounds, (arm, x) in enumerate(rows, 1):
         observe(setting, state, rounds, start, arm, x)
     return state
 
@@ -55,7 +52,9 @@ def drawn(family: Any, seed: int) -> list[list[float]]:
     return [(-1.0 + 4.0 * rng.beta(8 - 3 * k, 2 + 3 * k, 30)).tolist() for k in range(3)]
 
 
-def shown(problem: Any, family: Any, samples: list[list[float]], missing: Any, answer: Any) -> float:
+def shown(
+    problem: Any, family: Any, samples: list[list[float]], missing: Any, answer: Any
+) -> float:
     state = state_of(problem, family, samples)
     view = seen(family, state.record)
     code = encode(problem, answer)

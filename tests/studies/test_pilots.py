@@ -50,7 +50,7 @@ def test_ranges_with_deviations_have_a_law_at_every_draw() -> None:
 def test_plan_on_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(SCORES)
-    given = ["plan", "best-arm", "--family", "gaussian", "--strategies", "uniform"]
+    given = ["plan", "best-arm", "--family", "gaussian:variance=1", "--strategies", "uniform"]
     given += ["--repetitions", "20", "--seed", "2", "--json"]
     printed = CliRunner().invoke(app, [*given, "--pilot", str(path)], catch_exceptions=False)
     expected = sw.plan(PAIR, PILOT, family=sw.Gaussian(), strategies=FAIR, repetitions=20, seed=2)

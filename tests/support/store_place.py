@@ -14,7 +14,7 @@ from stopwise.campaign.storage.store import Store
 
 LABELS = ("old page", "neue Seite: größer", "新しいページ 🎯")
 COINS = {"question": "best-arm", "arms": list(LABELS), "family": "bernoulli", "delta": 0.05}
-NORMAL = {**COINS, "family": "gaussian", "delta": 0.1}
+NORMAL = {**COINS, "family": {"kind": "gaussian", "variance": 1}, "delta": 0.1}
 
 
 class Place:

@@ -26,7 +26,13 @@ ASKED: list[tuple[Any, str]] = [
 
 def started(question: Any, size: float = 900.0, **more: Any) -> sw.Campaign:
     """A campaign with one sample of each arm, the first high, the second low."""
-    spec = {"question": question, "arms": ["a", "b"], "family": "gaussian", "delta": 1e-4, **more}
+    spec = {
+        "question": question,
+        "arms": ["a", "b"],
+        "family": {"kind": "gaussian", "variance": 1},
+        "delta": 1e-4,
+        **more,
+    }
     campaign = sw.Campaign.create(spec, "memory:", "asked")
     for arm, value in enumerate((size, -size)):
         campaign.record(arm, value)

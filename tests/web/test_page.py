@@ -566,3 +566,43 @@ def test_the_page_makes_no_markup_from_text() -> None:
         assert not elsewhere.search(code), path
     html = (STATIC / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"<script>|<style|\sstyle=|\son\w+=", html)
+
+
+def test_samples_that_contradict_the_family_are_said_so(service: Service, opened: Opener) -> None:
+    """On the first screen, decided or not; and a decision does not promise what it cannot."""
+    known = {"kind": "gaussian", "variance": 1}
+    service.create("latency", arms=["a", "b"], family=known, minimum=4)
+    assert service.work("latency", lambda place, arm: 100.0 + 40.0 * ((7 * place + arm) % 5), 12)
+    page = (window := opened()).page
+    window.open("#/campaign/latency")
+    warning = page.locator(".hero .warned")
+    expect(warning).to_contain_text("lie further apart than Gaussian(variance=1.0) allows")
+    expect(warning).to_contain_text("the probability of that by chance is")
+    expect(page.locator(".hero .hint")).not_to_contain_text("with probability")
+    assert window.violations() == []
+    window.open("#/campaign/open")
+    expect(page.locator(".hero .warned")).to_be_hidden()
+
+
+def test_the_form_leaves_a_variance_to_the_samples(opened: Opener) -> None:
+    """Unknown, unless somebody writes a number; an empty field is refused where it is."""
+    page = (window := opened()).page
+    window.open("#/new")
+    page.get_by_label("Name", exact=True).fill("times")
+    page.get_by_label("Option 1", exact=True).fill("old")
+    page.get_by_label("Option 2", exact=True).fill("new")
+    page.get_by_label("One sample is", exact=True).select_option("gaussian")
+    variance = page.get_by_label("Variance", exact=True)
+    expect(variance).to_have_value("unknown")
+    page.get_by_label("Your guess of the means optional", exact=True).fill("120, 140")
+    spread = page.get_by_label("Your guess of the standard deviations", exact=True)
+    spread.fill("20")
+    expect(page.locator(".preview")).to_have_text(re.compile(r"^About \d+ samples on average"))
+    variance.fill("")
+    page.get_by_role("button", name="Create the campaign").click()
+    expect(variance).to_have_accessible_description(re.compile('variance = "unknown"'))
+    assert window.violations() == []
+    variance.fill("unknown")
+    page.get_by_role("button", name="Create the campaign").click()
+    expect(page.get_by_role("heading", name="times", level=1)).to_be_visible()
+    window.complaints = [each for each in window.complaints if "422" not in each]

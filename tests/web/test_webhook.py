@@ -20,7 +20,12 @@ from stopwise.web import webhook
 from stopwise.web.webhook import Webhook
 
 SECRET = "a secret of some length"
-SPEC = {"question": "best-arm", "arms": ["A", "B"], "family": "gaussian", "delta": 0.1}
+SPEC = {
+    "question": "best-arm",
+    "arms": ["A", "B"],
+    "family": {"kind": "gaussian", "variance": 1},
+    "delta": 0.1,
+}
 
 
 class Receiver(HTTPServer):

@@ -68,6 +68,8 @@ class Campaign(Lifecycle):
         default = None if isinstance(spec, Mapping) else Path(spec).stem
         called = campaign_name(default if name is None else name)
         store = storage if isinstance(storage, Store) else Store(storage_address(storage))
+        if not store.has(called):
+            specs.refuse_unsaid(made)
         fresh = (specs.dump(made.table), made.key, __version__, clock())
         if store.has(called) or not store.create(called := new_name(called), *fresh):
             with store.look(called) as transaction:

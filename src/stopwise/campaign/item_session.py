@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from stopwise import __version__
 from stopwise.campaign.errors import NotPossible
+from stopwise.campaign.fit import Fit
 from stopwise.campaign.order import AT_RANDOM
 from stopwise.campaign.outlook import items_needed
 from stopwise.campaign.remaining import Remaining
@@ -24,7 +26,7 @@ from stopwise.paired.items import Incomplete, Items
 from stopwise.paired.standing import Standing, standing
 from stopwise.problems.verbs import Answer
 
-TAG = hashlib.sha256(f"stopwise {__version__}, items 2".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, items 3".encode()).digest()[:8]
 CERTAIN = 1000.0  # shown as evidence where what is left of a pool cannot change the answer
 WIDE = 8  # arms from which on compiling pays at once
 
@@ -56,7 +58,8 @@ class ItemSession:
         self, what: Comparison, family: Any, sense: int, seed: int, losses: str = AT_RANDOM
     ) -> None:
         self.family, self.seed, self.losses = family, seed, losses
-        self.items = Items(what, sense)
+        self.fit = Fit(family, what.arms, "differences of {arm} from {first}")
+        self.items = _FittedItems(what, sense, self.fit)
         self.queue = Tickets(self.items, seed, losses)
         self.decision: Crossing | None = None
         self.sent = 0
@@ -296,7 +299,7 @@ class ItemSession:
 
     @property
     def _fixed(self) -> list[Any]:
-        return [self.asked, *arrays_in(self.items.state)]
+        return [self.asked, *arrays_in(self.items.state), self.fit.kept]
 
     def fits(self, content: bytes) -> bool:
         """Whether a session of this comparison and version dumped it."""
@@ -346,6 +349,21 @@ class ItemSession:
                 self.items.lost.add((item, arm))
             elif item in self.items.incomplete:
                 self.items.incomplete[item].gone[arm] = 1
+
+
+class _FittedItems(Items):
+    """Items whose differences are looked at: whether they are normal, where that is assumed."""
+
+    def __init__(self, what: Comparison, sense: int, fit: Fit) -> None:
+        super().__init__(what, sense)
+        self._fit = fit
+
+    def after(self, row: Floats) -> None:
+        """An item has counted; for which arms it did, the state knows."""
+        for arm in range(1, len(self._fit.kept)):
+            difference = float(row[arm] - row[0])
+            if self.state.counts[arm, 0] > self._fit.samples(arm) and not math.isnan(difference):
+                self._fit.note(arm, difference)
 
 
 class _Reader:

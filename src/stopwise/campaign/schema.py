@@ -108,14 +108,15 @@ def _options(kind: Any) -> dict[str, inspect.Parameter]:
     return {name: each for name, each in found.items() if name != "arms"}
 
 
-def _needed(each: inspect.Parameter) -> bool:
-    return each.default is inspect.Parameter.empty
+def _needed(kind: Any, key: str, each: inspect.Parameter) -> bool:
+    option = kind.options.get(key)
+    return each.default is inspect.Parameter.empty or bool(option and option.needed)
 
 
 def _table(name: str, kind: Any, more: dict[str, Any]) -> dict[str, Any]:
     options = _options(kind)
     properties = {key: _schema(kind, key, each) for key, each in options.items()}
-    needed = [key for key, each in options.items() if _needed(each)]
+    needed = [key for key, each in options.items() if _needed(kind, key, each)]
     return {
         "title": kind.title or name,
         "type": "object",
@@ -139,4 +140,5 @@ def _text(name: str, kind: Any) -> str:
     if not options:
         return name
     given = f":({'|'.join(options)})=.+"
-    return name + (given if any(map(_needed, options.values())) else f"({given})?")
+    needed = any(_needed(kind, key, each) for key, each in options.items())
+    return name + (given if needed else f"({given})?")

@@ -12,6 +12,7 @@ import numpy as np
 from stopwise import __version__
 from stopwise.campaign import rounds
 from stopwise.campaign.events import Ticket
+from stopwise.campaign.fit import Fit
 from stopwise.campaign.order import (
     AT_RANDOM,
     WORST_CASE,
@@ -36,7 +37,7 @@ from stopwise.engine.live import (
 from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 8".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 9".encode()).digest()[:8]
 
 
 class Session(View):
@@ -71,6 +72,7 @@ class Session(View):
         self._told_order: dict[
             int, bool
         ] = {}  # in the order "told": asks that were told, or released
+        self.fit = Fit(design.asked.family, design.problem.arms)
 
     def ask(self) -> Ticket:
         """What to sample next: the ticket's ``arm``. Its value is told with the ticket."""
@@ -174,6 +176,7 @@ class Session(View):
             *np.zeros((2, len(arms)), dtype=np.int64),
         )
         self._rounds.take(design.setting, math.inf, self.ledger, record)
+        self.fit.take(record, len(arms))
         self.queue, state, marks = queue, self.ledger.state, self.ledger.marks
         state.taken[:size] = old.state.taken  # with those in flight
         marks[live.SENT], marks[live.ASKS] = old.marks[live.SENT], old.marks[live.ASKS]
@@ -213,6 +216,7 @@ class Session(View):
         while begun < size:
             feed = self._feed(_cut(events, slice(begun, None)))
             used, arms = go(feed.record)
+            self.fit.take(feed.record, used)
             asked = feed.record.kinds == live.ASKED
             found[begun + feed.causes[asked]] = arms[asked]
             self._decide()
@@ -293,7 +297,7 @@ class Session(View):
 
     @property
     def _of_arms(self) -> list[Any]:
-        return [self.ledger.history.arms, self.ledger.missing]
+        return [self.ledger.history.arms, self.ledger.missing, self.fit.kept]
 
     def fits(self, content: bytes) -> bool:
         """Whether a session of this design and version dumped it."""

@@ -131,6 +131,11 @@ def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     return make(found)._replace(given=table)
 
 
+def refuse_unsaid(made: CampaignSpec) -> None:
+    """Refuse a new campaign whose family leaves out what no sample would contradict, as a variance."""
+    spelling.said_family(made.table["family"])
+
+
 def _file(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ import numpy as np
 
 from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
+from stopwise.campaign.fit import Misfit
 from stopwise.campaign.item_session import ItemSession
 from stopwise.campaign.order import WORST_CASE
 from stopwise.campaign.pairs import Pairs, used_up
@@ -76,6 +77,7 @@ class Status:
     pairs: Pairs | None = None  # who beats whom, if all arms get the same items
     missing: int = 0  # values that did not come within their lease, and count as the worst
     lost: int = 0  # values that did not come, and are left out: losses are taken to be at random
+    misfit: Misfit | None = None  # samples that contradict the family
 
     @classmethod
     def of(
@@ -110,12 +112,13 @@ class Status:
             Pairs.of(session, spec.labels) if isinstance(session, ItemSession) else None,
             int(session.missing.sum()),
             0 if session.losses == WORST_CASE else int(session.lost[:, 0].sum()),
+            session.fit.misfit(spec.labels, _most_arms(spec)),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
         found = asdict(self)
-        for name in ("decision", "remaining"):
+        for name in ("decision", "remaining", "misfit"):
             value = getattr(self, name)
             found[name] = None if value is None else value._asdict()
         return found
@@ -127,8 +130,9 @@ class Status:
         decision = found["decision"] and Decision.from_dict(found["decision"])
         left = found.get("remaining") and Remaining(**found["remaining"])
         pairs = found.get("pairs") and Pairs.from_dict(found["pairs"])
+        misfit = found.get("misfit") and Misfit(**found["misfit"])
         read = {"arms": arms, "decision": decision, "remaining": left, "pairs": pairs}
-        return cls(**{**found, **read})
+        return cls(**{**found, **read, "misfit": misfit})
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells: a line for each arm."""
@@ -194,7 +198,10 @@ class Status:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
         if self.pairs is not None and self.pairs.about is not None:
             found.append(f"the answer is about {self.pairs.about}")
-        return [*found, *self._losses]
+        found += self._losses
+        if self.misfit is not None:
+            found.append(f"warning: {self.misfit.text}")
+        return found
 
     @property
     def _losses(self) -> list[str]:
@@ -262,9 +269,10 @@ def _arms(
 ) -> tuple[Arm, ...]:
     low = high = np.full(len(spec.labels), math.inf)
     if intervals and isinstance(session, Session):
-        room = int(spec.table.get("room") or 0)
         state, missing = session.ledger.state, session.missing
-        low, high = worst_intervals(spec.design.family, state, missing, spec.delta, room)
+        low, high = worst_intervals(
+            spec.design.family, state, missing, spec.delta, _most_arms(spec)
+        )
     return tuple(
         Arm(
             label,
@@ -276,6 +284,11 @@ def _arms(
         )
         for k, label in enumerate(spec.labels)
     )
+
+
+def _most_arms(spec: CampaignSpec) -> int:
+    """How many arms there may ever be."""
+    return max(int(spec.table.get("room") or 0), len(spec.labels))
 
 
 def _end(count: float, value: float) -> float | None:

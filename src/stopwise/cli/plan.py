@@ -51,7 +51,7 @@ def plan(
         ),
     ] = None,
     family: Annotated[
-        str, typer.Option(help="gaussian, gaussian:variance=0.25, bernoulli, poisson, ...")
+        str, typer.Option(help="bernoulli, bounded, gaussian:variance=unknown, poisson, ...")
     ],
     delta: Annotated[
         str, typer.Option(help="How often the answer may be wrong: 0.05, or 5%.")
@@ -109,7 +109,7 @@ def plan(
 
     guesses = _guesses(means, pilot)
     if paired:
-        chosen = spelling.family(family), number("delta", delta)
+        chosen = spelling.said_family(family), number("delta", delta)
         _plan_pairs(problem, guesses, *chosen, repetitions or PAIRED_RUNS, seed, as_json)
         return
     if picture is not None:
@@ -117,7 +117,7 @@ def plan(
     found = forecast(
         spelling.problem(problem, len(guesses)),
         guesses,
-        family=spelling.family(family),
+        family=spelling.said_family(family),
         deviations=None if deviations is None else _one_or_each("deviations", deviations),
         strategies=None if strategies is None else read_strategies(strategies),
         stopping=None if stopping is None else spelling.stopping(stopping),

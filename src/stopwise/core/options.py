@@ -6,10 +6,15 @@ from typing import Any, NamedTuple
 
 
 class Option(NamedTuple):
-    """A JSON Schema, and a sentence for people."""
+    """A JSON Schema, and a sentence for people.
+
+    ``needed``: what to write where somebody leaves the option out of a campaign, which must say it: a
+    wrong value spoils the guarantee, and no sample would be refused.
+    """
 
     schema: dict[str, Any]
     hint: str = ""
+    needed: str = ""
 
     def described(self) -> dict[str, Any]:
         """The schema with the sentence in it."""

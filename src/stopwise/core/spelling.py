@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stopwise.core import checks, registry
-from stopwise.core.errors import BadArgument
+from stopwise.core.errors import BadArgument, Nothing
 
 Table = Mapping[str, Any]
 
@@ -22,6 +22,16 @@ Table = Mapping[str, Any]
 def family(given: Table | str, name: str = "family") -> Any:
     """A family, such as "bernoulli" or {kind = "gaussian", variance = 0.25}."""
     return _value("family", given, name)
+
+
+def said_family(given: Table | str, name: str = "family") -> Any:
+    """A family for real samples: what would spoil the guarantee if it were wrong is not left out."""
+    kind, maker, options = _open("family", given, name)
+    for key, option in maker.options.items():
+        if option.needed and key not in options:
+            allowed = f"{option.hint[0].lower()}{option.hint[1:]}"
+            raise BadArgument(f"{name}.{key}", Nothing(), allowed, option.needed)
+    return build(name, kind, maker, options)
 
 
 def strategy(given: Table | str, name: str = "strategy") -> Any:

@@ -13,6 +13,7 @@ from stopwise.families import bernoulli, rounding, verbs
 from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import count_tails, spacing_tails
 
 
 class _Binomial(NamedTuple):
@@ -82,3 +83,6 @@ def _bet(
     n = 1.0 * family.trials
     value, slope = coin_bet(count * mean, count * n, c / n, side * gap)
     return value, slope / n
+
+
+spacing_tails.register(Binomial)(lambda family, spacing: count_tails(-1.0 * family.trials, spacing))

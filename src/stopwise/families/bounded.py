@@ -9,6 +9,7 @@ in a sample. So any bet at any mean can be looked at later, and what is kept doe
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from stopwise.families.verbs import OneVariance, Quadratic
 
 STEPS = 64  # between nodes, which are closer to each other near the ends, as (1 - cos)/2 is
 LARGEST = 0.995  # bet; the next ones are half of it, a quarter, ...
+ENOUGH, NARROW = 100, 0.1  # samples, and the part of the interval, from which on it seems too wide
 NO_SPREAD = 1e-6  # of the interval's squared length: the least variance that somebody may know
 
 
@@ -181,6 +183,19 @@ def _regroup(own: BoundedSeen, family: BoundedSeen, arms: Ints) -> None:
         own.variance[k] = family.variance[arms[k]]
         for place in range(own.nodes.size):
             own.shares[k, place] = family.shares[arms[k], place]
+
+
+@verbs.caution.register(BoundedSeen)
+def _caution(family: BoundedSeen, labels: Sequence[str]) -> str:
+    used = family.nodes[family.shares.sum(axis=0) > 0.0]
+    if family.shares.sum() < ENOUGH or used[-1] - used[0] > NARROW:
+        return ""
+    width = family.high - family.low
+    low, high = family.low + width * used[0], family.low + width * used[-1]
+    return (
+        f"all samples so far lie between {low:.4g} and {high:.4g}, a small part of {family.low:g} to "
+        f"{family.high:g}: the answer is safe, but it takes more samples than with ends that are close."
+    )
 
 
 for _verb in (

@@ -11,6 +11,7 @@ from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.gamma import scale_divergence
 from stopwise.families.mixtures import gamma_regret, over_spreads
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import Spacing, Tails, gamma_tails, spacing_tails, total_tails
 
 
 class Exponential(Empty, Family):
@@ -53,3 +54,16 @@ def _bet(
     family: Exponential, side: float, count: float, mean: float, c: float, gap: float
 ) -> tuple[float, float]:
     return scale_bet(count, mean, c, side * gap)
+
+
+spacing_tails.register(Exponential)(lambda family, spacing: gamma_tails(1.0, spacing))
+
+
+@total_tails.register(Exponential)
+def _total_tails(family: Exponential, spacing: Spacing) -> Tails:
+    """Its share r of all totals has the Beta(2, b) law, b = 2 pairs: P(>= r) = (1 - r)^b (1 + b r)."""
+    if spacing.pairs == 0 or spacing.totals <= 0.0:
+        return Tails(0.0, 1.0)
+    rest, b = spacing.totals / (spacing.totals + spacing.total), 2.0 * spacing.pairs
+    tail = min(rest**b * (1.0 + b * (1.0 - rest)), 1.0)
+    return Tails(tail, tail)

@@ -14,6 +14,7 @@ from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, scale_bet
 from stopwise.families.mixtures import gamma_regret, over_spreads
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import gamma_tails, spacing_tails
 
 
 class _Gamma(NamedTuple):
@@ -25,7 +26,14 @@ class Gamma(_Gamma, Family):
 
     __slots__ = ()
     title = "Positive numbers, gamma with a known shape"
-    options = {"shape": Option(POSITIVE, "1 if empty: exponential")}
+    options = {
+        "shape": Option(
+            POSITIVE,
+            "The squared mean over the variance, the same for every arm",
+            'Write family = "exponential" for waiting times without memory, which have shape 1; or '
+            '{kind = "bounded", low = 0, high = ...}, which needs no shape.',
+        )
+    }
 
     def __new__(cls, shape: float = 1.0) -> Gamma:
         return super().__new__(cls, positive("shape", shape))
@@ -82,3 +90,6 @@ def _bet(
     family: Gamma, side: float, count: float, mean: float, c: float, gap: float
 ) -> tuple[float, float]:
     return scale_bet(count * family.shape, mean, c, side * gap / math.sqrt(family.shape))
+
+
+spacing_tails.register(Gamma)(lambda family, spacing: gamma_tails(family.shape, spacing))

@@ -17,6 +17,7 @@ from stopwise.families.bets import half_normal
 from stopwise.families.laws import NormalLaw, law_of
 from stopwise.families.martingales import gaussian_cost
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import Spacing, Tails, normal_tail, rounded, spacing_tails
 from stopwise.families.surprise import absorbed, least_surprise
 from stopwise.families.unknown_variance import GaussianUnknown
 from stopwise.families.verbs import OneVariance, Quadratic
@@ -37,8 +38,10 @@ class Gaussian(_Gaussian, OneVariance):
     title = "Real numbers; the variance known or not"
     options = {
         "variance": Option(
-            {"anyOf": [POSITIVE, NUMBERS, {"enum": ["unknown", None]}]},
-            "Of one sample; or a list, one for each arm; or the word unknown; 1 if empty",
+            {"anyOf": [POSITIVE, NUMBERS, {"enum": ["unknown", None]}], "default": "unknown"},
+            '"unknown", or the variance of one sample, or a list with one for each arm',
+            'Write {kind = "gaussian", variance = "unknown"}: it is estimated from the samples. If you '
+            "know the standard deviation of one sample, 40 say, its square will do: variance = 1600.",
         )
     }
 
@@ -166,3 +169,10 @@ def _martingale_growth(family: Quadratic, count: float) -> float:
 
 
 verbs.martingale_cost.register(Quadratic)(lambda family, x: gaussian_cost(x))
+
+
+@spacing_tails.register(Gaussian)
+def _spacing_tails(family: Gaussian, spacing: Spacing) -> Tails:
+    """X - Y has twice the variance."""
+    deviation = math.sqrt(2.0 * family.variance)
+    return rounded(lambda size: normal_tail(size / deviation), spacing)

@@ -10,6 +10,7 @@ from stopwise.families import rounding, verbs
 from stopwise.families.bets import FINE_GAPS, coin_bet
 from stopwise.families.mixtures import beta_regret
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import Spacing, Tails, count_tails, spacing_tails
 
 
 class Geometric(Empty, Family):
@@ -55,3 +56,9 @@ def _bet(
     # coins that fail with probability (c - 1)/c
     value, slope = coin_bet(count * (mean - 1.0), count * mean, (c - 1.0) / c, side * gap)
     return value, slope / (c * c)
+
+
+@spacing_tails.register(Geometric)
+def _spacing_tails(family: Geometric, spacing: Spacing) -> Tails:
+    """Failures before the first success."""
+    return count_tails(1.0, spacing._replace(total=spacing.total - 2.0))

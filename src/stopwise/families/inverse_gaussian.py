@@ -13,6 +13,7 @@ from stopwise.families import rounding, verbs
 from stopwise.families.bets import half_normal
 from stopwise.families.mixtures import SPREADS, add_mixture, mean_regret
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import Spacing, Tails, normal_tail, rounded, spacing_tails
 
 
 class _InverseGaussian(NamedTuple):
@@ -27,7 +28,14 @@ class InverseGaussian(_InverseGaussian, Family):
 
     __slots__ = ()
     title = "Positive numbers, inverse Gaussian"
-    options = {"shape": Option(POSITIVE, "1 if empty")}
+    options = {
+        "shape": Option(
+            POSITIVE,
+            "The cubed mean over the variance, the same for every arm",
+            'Write {kind = "inverse-gaussian", shape = ...}; or {kind = "bounded", low = 0, high = '
+            "...}, which needs no shape.",
+        )
+    }
 
     def __new__(cls, shape: float = 1.0) -> InverseGaussian:
         return super().__new__(cls, positive("shape", shape))
@@ -110,3 +118,14 @@ def _bet(
         bottom = max(v, min(1.0 / total, gap))
         value, slope = bottom * (0.5 * total * bottom - 1.0), max(total * v - 1.0, 0.0)
     return count * value, -count * slope * v / c
+
+
+@spacing_tails.register(InverseGaussian)
+def _spacing_tails(family: InverseGaussian, spacing: Spacing) -> Tails:
+    """shape (X - Y)^2/(X Y (X + Y)) is the square of a standard normal variable (Tweedie 1957)."""
+
+    def tail(size: float) -> float:
+        product = 0.25 * (spacing.total - size) * (spacing.total + size)
+        return normal_tail(size * math.sqrt(family.shape / spacing.total / product))
+
+    return rounded(tail, spacing, spacing.total)

@@ -13,6 +13,7 @@ from stopwise.families import rounding, verbs
 from stopwise.families.bets import coin_bet
 from stopwise.families.mixtures import beta_regret
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import count_tails, spacing_tails
 
 
 class _NegativeBinomial(NamedTuple):
@@ -79,3 +80,8 @@ def _bet(
     r = family.successes
     value, slope = coin_bet(count * mean, count * (mean + r), c / (r + c), side * gap)
     return value, slope * r / ((r + c) * (r + c))
+
+
+spacing_tails.register(NegativeBinomial)(
+    lambda family, spacing: count_tails(family.successes, spacing)
+)

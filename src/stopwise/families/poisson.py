@@ -9,6 +9,7 @@ from stopwise.core.values import Empty, Family
 from stopwise.families import rounding, verbs
 from stopwise.families.mixtures import gamma_regret, over_spreads
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import count_tails, spacing_tails
 
 
 class Poisson(Empty, Family):
@@ -63,3 +64,6 @@ def _bet(
     u = side * gap
     more = math.expm1(u)
     return count * (u * mean - c * more), -count * more
+
+
+spacing_tails.register(Poisson)(lambda family, spacing: count_tails(math.inf, spacing))

@@ -22,6 +22,14 @@ from stopwise.core.verbs import jitable
 from stopwise.families import verbs
 from stopwise.families.laws import NormalLaw, law_of, with_deviations
 from stopwise.families.posterior import posterior_draw
+from stopwise.families.spacings import (
+    Spacing,
+    Tails,
+    misfit_words,
+    rounded,
+    spacing_tails,
+    student_tail,
+)
 from stopwise.families.students_t import t_bet
 from stopwise.families.verbs import Logarithmic
 
@@ -230,3 +238,19 @@ def _bet(
     scale = side / math.sqrt(family.variance)
     value, slope = t_bet(count, scale * (mean - c), gap)
     return value, -scale * slope
+
+
+@spacing_tails.register(GaussianUnknown)
+def _spacing_tails(family: GaussianUnknown, spacing: Spacing) -> Tails:
+    """Over the root mean square of earlier spacings, Student's t: each independent of those before."""
+    if spacing.pairs == 0 or spacing.squares <= 0.0:
+        return Tails(0.0, 1.0)
+    scale = math.sqrt(spacing.squares / spacing.pairs)
+    return rounded(lambda size: student_tail(spacing.pairs, size / scale), spacing)
+
+
+@misfit_words.register(GaussianUnknown)
+def _misfit_words(family: GaussianUnknown, wide: bool) -> str:
+    """Outliers widen the scale, after which other samples look alike: the two are not told apart."""
+    reasons = "outliers, coarse rounding, or each depends on the one before"
+    return f"are not normal ({reasons}), so the answer may be wrong more often than delta"

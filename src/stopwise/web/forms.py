@@ -30,10 +30,11 @@ class NewCampaign(Form):
 
 
 class PreviewWish(Form):
-    """A spec, and a guess of each arm's mean."""
+    """A spec, and a guess of each arm's mean; of their standard deviations, if the family has none."""
 
     spec: dict[str, Any]
     means: Annotated[list[Value], Field(min_length=1, max_length=1000)]
+    deviations: Annotated[list[Value], Field(min_length=1, max_length=1000)] | None = None
 
 
 class PreviewOut(BaseModel):

@@ -12,7 +12,8 @@ from typing import Any
 
 from stopwise.campaign import spec as specs
 from stopwise.campaign.errors import StorageAway
-from stopwise.core.errors import StopwiseError
+from stopwise.core.errors import BadArgument, NotDefined, Nothing, StopwiseError
+from stopwise.families.verbs import check_truth
 
 PATIENCE = 30.0  # seconds
 RUNS = 100  # simulated campaigns
@@ -46,21 +47,27 @@ async def preview(wish: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def forecast(spec: dict[str, Any], means: list[float]) -> dict[str, Any]:
+def forecast(
+    spec: dict[str, Any], means: list[float], deviations: list[float] | None = None
+) -> dict[str, Any]:
     """The samples that the campaign's own strategy and stopping rule need."""
     from stopwise.studies.planning import plan
 
-    made = specs.make(spec)
+    made = specs.read(spec)
+    specs.refuse_unsaid(made)
     if made.pairs is not None:
         raise StopwiseError(
             "means: those of paired options do not say how often they differ on an item. "
             "sw.simulate_paired works it out from a table of past results."
         )
     problem, family, strategy, stopping = made.design.asked
+    if deviations is None:
+        _check_truth(family)
     found = plan(
         problem,
         means,
         family=family,
+        deviations=deviations[0] if deviations and len(deviations) == 1 else deviations,
         strategies={"campaign": strategy},
         stopping=stopping,
         delta=made.delta,
@@ -84,11 +91,22 @@ def forecast(spec: dict[str, Any], means: list[float]) -> dict[str, Any]:
     }
 
 
+def _check_truth(family: Any) -> None:
+    """Means alone do not say how samples with unknown variances spread."""
+    try:
+        check_truth(family)
+    except NotDefined:
+        raise BadArgument(
+            *("deviations", Nothing(), "a guess of the standard deviation, or one for each arm"),
+            "The variance is unknown, so the means alone do not say how many samples are needed.",
+        ) from None
+
+
 def main() -> None:
     """A wish as JSON on the input, what it would cost, or why it is refused, on the output."""
     wish = json.load(sys.stdin)
     try:
-        found = forecast(wish["spec"], wish["means"])
+        found = forecast(wish["spec"], wish["means"], wish.get("deviations"))
     except StopwiseError as error:
         found = {"refused": str(error)}
     print(json.dumps(found))

@@ -81,8 +81,9 @@ function optionField(key, name, schema, needed) {
     return new Field(key, title(name), { input, read: json, ...common });
   }
   if (schema.anyOf) {
-    // one number, or one for each arm
-    return new Field(key, title(name), { input: textInput(), read: json, ...common });
+    // one number, or one for each arm, or a word
+    const input = textInput({ value: schema.default ?? "" });
+    return new Field(key, title(name), { input, read: json, ...common });
   }
   return new Field(key, title(name), { input: textInput({ inputmode: "decimal" }), read: number, ...common });
 }

@@ -8,8 +8,10 @@ export class Hero {
     this.text = el("p", { class: "hero-text" });
     this.meter = new Meter();
     this.remark = el("p", { class: "hint" });
+    this.misfit = el("p", { class: "warned", hidden: true });
     this.stats = ["evidence", "samples", "needed", "in-flight", "costs"].map((key) => new Stat(key));
-    const answer = el("div", { class: "hero-answer" }, this.kind, this.text, this.meter.node, this.remark);
+    const said = [this.kind, this.text, this.meter.node, this.remark, this.misfit];
+    const answer = el("div", { class: "hero-answer" }, said);
     const stats = el(
       "dl",
       { class: "stats" },
@@ -31,6 +33,8 @@ export class Hero {
     say(this.kind, decision ? "Decided" : leads(status) ? "Leading, not decided" : "Not decided");
     say(this.text, decision?.text ?? (leads(status) ? status.leading : early));
     say(this.remark, remark(status));
+    say(this.misfit, status.misfit ? `Warning: ${status.misfit.text}.` : "");
+    this.misfit.hidden = !status.misfit;
     this.meter.update(status.evidence, status.threshold);
     const found = [
       evidence(status),
@@ -111,6 +115,7 @@ function remark(status) {
     const enough = pairs && known
       ? `The options that are left were asked all ${size}.`
       : `The evidence was enough after ${size}.`;
+    if (status.misfit) return enough + doubt; // the promise rests on the family
     return proven
       ? `${enough} Campaigns like this end with a wrong answer with probability ${brief(delta)} at most.`
       : enough + doubt;

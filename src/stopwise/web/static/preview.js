@@ -14,6 +14,11 @@ export class CostPreview {
       optional: true,
       hint: "One number for each option, in their order. Nothing but this preview depends on it.",
     });
+    this.deviations = new Field("deviations", "Your guess of the standard deviations", {
+      input: textInput({ placeholder: "20, 25" }),
+      hint: "One number, or one for each option. Nothing but this preview depends on it.",
+    });
+    this.deviations.node.hidden = true; // until the service asks for it
     this.result = el("p", { class: "preview", role: "status" });
     this.beside = el("p", { class: "hint" });
     this.node = el(
@@ -21,6 +26,7 @@ export class CostPreview {
       { class: "card", "aria-label": "What it may cost" },
       el("h2", {}, "What it may cost"),
       this.field.node,
+      this.deviations.node,
       this.result,
       this.beside,
     );
@@ -33,6 +39,7 @@ export class CostPreview {
     if (wish === this.asked) return;
     this.asked = wish;
     this.field.complain("");
+    this.deviations.complain("");
     say(this.result, wish && "Working it out…");
     say(this.beside, "");
     if (wish) this.timer = setTimeout(() => this.work(), REST);
@@ -43,7 +50,9 @@ export class CostPreview {
     const means = guesses(this.field.input.value);
     const spec = this.read();
     if (!means.length || !spec.arms.length) return "";
-    return JSON.stringify({ spec, means });
+    if (JSON.stringify(spec.family) !== this.spread) this.deviations.node.hidden = true;
+    const deviations = this.deviations.node.hidden ? [] : guesses(this.deviations.input.value);
+    return JSON.stringify(deviations.length ? { spec, means, deviations } : { spec, means });
   }
 
   /** One at a time: the newest wish when the last one is done. */
@@ -73,9 +82,14 @@ export class CostPreview {
   refused(error) {
     say(this.result, "");
     if (!(error instanceof Problem)) return;
-    const mine = /^means(\[\d+\])?: /.test(error.message);
-    if (mine) this.field.complain(error.message.replace(/^means(\[\d+\])?: /, ""));
-    else say(this.result, "A preview is shown when the form is complete.");
+    const [, name, text] = /^(means|deviations)(?:\[\d+\])?: (.*)/s.exec(error.message) ?? [];
+    if (name === "means") this.field.complain(text);
+    else if (name === "deviations") {
+      const asked = !this.deviations.node.hidden;
+      this.spread = JSON.stringify(JSON.parse(this.asked).spec.family); // needs them
+      this.deviations.node.hidden = false;
+      if (asked) this.deviations.complain(text);
+    } else say(this.result, "A preview is shown when the form is complete.");
   }
 }
 
