@@ -77,7 +77,7 @@ def drive(session: ItemSession, rows: Any, rng: np.random.Generator, losses: flo
         number = flying.pop(int(rng.integers(len(flying))))
         _, arm, item, _ = events[number - 1]
         if rng.random() < losses:
-            session.release(arm, number)
+            session.give_up(arm, number)
             events.append((RELEASED, arm, 0.0, number))
         else:
             value = rows[int(item), arm]

@@ -34,8 +34,8 @@ WORDS = {
     "budget": "At most so many samples.",
     "costs": "What a sample of each arm costs.",
     "order": "Samples count in the order in which they were asked, or as they are told.",
-    "losses": "A value that does not come counts as the worst that it could be, until it comes; or it is "
-    "left out, which is right only if losses have nothing to do with values. docs/missing.md.",
+    "losses": "A value that does not come counts as the worst that it could be, until it comes; or it "
+    "is left out, which is right only if losses have nothing to do with values. docs/missing.md.",
     "room": "So many arms at most, with those that are added later; costs a little.",
     "additions": "Whether samples may decide which arm is added; planned ones cost less.",
     "minimise": "What is saved: samples, or what they cost; the cost, if costs are given.",

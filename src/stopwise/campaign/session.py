@@ -117,8 +117,7 @@ class Session(View):
     def tell(self, ticket: Ticket, value: float) -> Crossing | None:
         """A ticket's value, once. Returns the decision, if there is one; then values change nothing.
 
-        A value that comes after its ``release`` counts from now on; where losses are at random it is left
-        out.
+        A value that comes after its ``release`` counts from now on; not where losses are at random.
         """
         number, sample = self._number(ticket), sample_value(self.design.family, value)
         waited = self._is_in_flight(number)

@@ -159,8 +159,8 @@ def worst_intervals(
     """Intervals of the means, whatever the missing values are: from all low, to all high.
 
     ``family`` is the one that the samples are from. The interval's lower end is where W+ + W- reaches
-    2/a. With all missing values low W+ is at most what it is, and W- at most 1 below the mean: so 2/a + 1
-    is asked for there (docs/missing.md).
+    2/a. With all missing values low W+ is at most what it is, and W- at most 1 below the mean: so there
+    the sum has to reach 2/a + 1 (docs/missing.md).
     """
     found = mean_intervals(seen(family, state.record), state, delta, room)
     if not missing.any():
