@@ -80,7 +80,7 @@ def bet_on(kind: Any, stream: Stream, x: float, margin: float, pool: int) -> Non
 
 @verb
 def evidence(kind: Any, stream: Stream, margin: float, pool: int) -> float:
-    """The log wealth against a mean of at most -margin; ``pool``: how many fixed differences there are."""
+    """The log wealth against a mean of at most -margin; ``pool``: how many differences, if fixed."""
     raise MissingVerb("evidence", kind)
 
 
