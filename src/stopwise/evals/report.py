@@ -36,10 +36,11 @@ class EvalReport:
         size: int | None = None,
         warnings: Sequence[str] = (),
         unit: str = "items",
+        claim: str = "",
     ) -> None:
         self.labels, self.session, self.ended = tuple(labels), session, ended
         self.calls = dict(zip(labels, calls, strict=True))
-        self.size, self.unit = size, unit
+        self.size, self.unit, self._claim = size, unit, claim
         self.verdict = session.verdict()
         self.leader = self.labels[self.verdict.leader]
         self.tied = tuple(self.labels[arm] for arm in tied(session.what, session.state))
@@ -66,6 +67,8 @@ class EvalReport:
     def claim(self) -> str:
         """Which items the answer is about."""
         pool = self.session.what.pool
+        if self._claim:
+            return self._claim
         if self.session.what.deterministic:
             return f"about just these {pool:,} {self.unit}"
         return f"about {self.unit} like these"
