@@ -105,6 +105,7 @@ def random_pools() -> None:
             found = []
             for _ in range(RUNS):
                 session = sw.PairedSession(COIN, 2, pool=300, deterministic=deterministic)
+                session.compile()
                 while not session.decided and not session.exhausted:
                     item, arms = session.ask()
                     for arm in arms:

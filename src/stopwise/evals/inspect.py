@@ -30,8 +30,8 @@ class PairedStopping:
 
     All tasks must have the same samples in the same order, and that order must be random (shuffle the
     data set with a seed). What is promised is about samples like these, as answers of a model are
-    random, and they may be too few for an answer. ``deterministic=True`` says that a task always has the same
-    score on a sample, which is not checked here: then the answer is about just these samples.
+    random, and they may be too few for an answer. ``deterministic=True`` says that a task always has
+    the same score on a sample, which is not checked here: then the answer is about just these samples.
     ``scorer`` is the name of the score that counts, if there are several; scores are numbers from 0 to
     1, or C and I.
     """
