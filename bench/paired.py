@@ -97,6 +97,31 @@ def not_normal() -> None:
     print(f"\n{text_table(header, rows)}")
 
 
+def random_pools() -> None:
+    """Answers that are sampled: taken for fixed numbers of a pool, and for draws."""
+    rng, rows = np.random.default_rng(3), []
+    for means in ((0.6, 0.6), (0.6, 0.63), (0.6, 0.75)):
+        for deterministic in (True, False):
+            found = []
+            for _ in range(RUNS):
+                session = sw.PairedSession(COIN, 2, pool=300, deterministic=deterministic)
+                session.compile()
+                while not session.decided and not session.exhausted:
+                    item, arms = session.ask()
+                    for arm in arms:
+                        session.tell(item, arm, float(rng.random() < means[arm]))
+                found.append(session.verdict())
+            named = [each.winners for each in found]
+            equal = means[0] == means[1]
+            wrong = sum(len(each) == 1 if equal else each == (0,) for each in named)
+            right = 0 if equal else named.count((1,))
+            items = f"{np.mean([each.items for each in found]):,.0f}"
+            claim = "just these" if deterministic else "like these"
+            rows.append([f"{means[0]} and {means[1]}", claim, f"{wrong:,}", f"{right:,}", items])
+    header = ["sampled answers, pools of 300", "claim", "wrong", "right", "items"]
+    print(f"\n{RUNS:,} runs, delta = .05\n{text_table(header, rows)}")
+
+
 def table(title: str, rows: list[list[str]]) -> None:
     print(f"\n{title}\n{text_table(['', 'items', 'results', 'wrong'], rows)}")
 
@@ -106,18 +131,20 @@ def main() -> None:
     two = discordant()
     paired = sw.simulate_paired(two, family=COIN, repetitions=RUNS, seed=1)
     pool = sw.simulate_paired(
-        np.repeat(two, 10, axis=0), family=COIN, pool=True, repetitions=RUNS, seed=1
+        *(np.repeat(two, 10, axis=0),),
+        **{"family": COIN, "pool": True, "deterministic": True, "repetitions": RUNS, "seed": 1},
     )
     table(
         f".75 against .72, delta = .05, {RUNS:,} runs",
         [
             row("paired", paired),
-            row("paired, a pool of 1,000", pool),
+            row("paired, a pool of 1,000 deterministic results", pool),
             same_rows(two, 60),
             apart(two.mean(0), sw.Uniform(), 300),
         ],
     )
     print(f"pool: decided before its end in {np.mean(pool.items < 1_000):.1%} of the runs")
+    random_pools()
     not_normal()
     five = rasch([1.2, 1.0, 0.9, 0.8, 0.5])
     print(f"\nRasch items, means {five.mean(0).round(4).tolist()}")

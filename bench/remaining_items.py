@@ -88,7 +88,8 @@ def one_run(setting: Setting, rng: np.random.Generator, time: float) -> tuple[in
     problem = sw.BetterThan(arms) if setting.control else None
     asked = asked_of(problem, arms, setting.epsilon, False)
     pool = POOL if setting.pool else None
-    what = comparison(setting.family, arms, 0.05, setting.epsilon, pool, asked=asked)
+    fixed = {"pool": pool, "deterministic": setting.pool}
+    what = comparison(setting.family, arms, 0.05, setting.epsilon, asked=asked, **fixed)
     items, seen = Items(what), None
     items.compile()
     for place, row in enumerate(rows, 1):

@@ -59,7 +59,8 @@ def test_specs_that_are_refused(more: dict[str, Any], parts: list[str]) -> None:
 
 def test_a_spec_is_completed_and_found_again() -> None:
     spec = specs.read({**SPEC, "items": 10})
-    assert spec.table == {**SPEC, "items": 10, "order": "asked", "deterministic": False}
+    said = {"order": "asked", "losses": "worst case", "deterministic": False}
+    assert spec.table == {**SPEC, "items": 10, **said}
     assert specs.make(spec.table).key == spec.key != specs.read(SPEC).key
     assert specs.read({**SPEC, "paired": False}).pairs is None
 

@@ -841,6 +841,16 @@ PAIRED: list[Row] = [
         ["pool=3", "Bounded(low, high)"],
     ),
     (
+        lambda: sw.PairedSession(coin, 2, pool=5, deterministic="yes"),  # type: ignore[arg-type]
+        BadArgument,
+        ["deterministic: got 'yes'", "true or false"],
+    ),
+    (
+        lambda: sw.PairedSession(coin, 2, pool=5, ties=True),
+        BadArgument,
+        ["epsilon: got 0.0", "above 0"],
+    ),
+    (
         lambda: sw.PairedSession(coin, 2, ties=True),
         BadArgument,
         ["epsilon: got 0.0", "ties", "just equal"],

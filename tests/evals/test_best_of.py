@@ -25,9 +25,10 @@ def right(skill: float, item: int) -> float:
 
 
 def test_the_best_is_found_and_the_others_are_asked_less() -> None:
-    found = best_of(SKILL, ITEMS, right)
+    found = best_of(SKILL, ITEMS, right, deterministic=True)
     assert found.best == "long"
     assert found.ended == "decided"
+    assert found.warnings == ()
     assert found.calls["silly"] < found.calls["long"] < 400
     assert found.sentence.startswith("long is best (")
     assert "of a pool of 400, delta = 0.05" in found.sentence
@@ -78,11 +79,20 @@ def test_coroutines() -> None:
 def test_a_pool_is_always_decided_at_its_end_and_a_sample_need_not_be() -> None:
     equal = {"a": 1, "b": 2}
     same = lambda option, item: float(item % 2 == option % 2)  # noqa: E731
-    assert best_of(equal, ITEMS, same).ended == "decided"
-    found = best_of(equal, ITEMS, same, pool=False)
-    assert found.ended == "items"
-    assert found.best is None
-    assert found.sentence.startswith("undecided: ")
+    whole = best_of(equal, ITEMS, same, deterministic=True)
+    assert whole.ended == "decided"
+    assert whole.best is None, "neither is better"
+    assert whole.tied == ("a", "b")
+    assert whole.sentence.startswith("a and b tie on all 400 items, 400 items of")
+    assert any("a and b tie" in each for each in whole.warnings)
+    for settings in ({}, {"pool": False}, {"deterministic": True, "pool": False}):
+        found = best_of(equal, ITEMS, same, **settings)
+        assert found.ended == "items"
+        assert found.best is None
+        assert found.tied == ()
+        assert found.sentence.startswith("undecided: ")
+        assert found.claim == "about items like these"
+        assert "Give more items" in found.warnings[0]
 
 
 def test_epsilon_and_goal_and_real_numbers() -> None:
@@ -134,6 +144,9 @@ def test_ctrl_c_returns_what_is_known() -> None:
         (lambda: best_of(["a", "a"], ITEMS, right), "options that differ, or a dict"),
         (lambda: best_of(["a", "b"], iter(ITEMS), right), "items: got <list_iterator"),
         (lambda: best_of(["a", "b"], ITEMS, right, workers=0), "workers: got 0"),
+        (lambda: best_of(["a", "b"], ITEMS, right, retries=-1), "retries: got -1"),
+        (lambda: best_of(["a", "b"], ITEMS, right, deterministic=1), "deterministic: got 1"),
+        (lambda: best_of(["a", "b"], ITEMS, right, pool="no"), "pool: got 'no'"),
     ],
 )
 def test_refusals(call: Any, said: str) -> None:

@@ -66,6 +66,36 @@ def test_two_tasks_of_400_samples(tmp_path: Path) -> None:
     assert len(proof.early_stops) == 400 - done[-1]
 
 
+class Score:
+    """What inspect_ai has around a value."""
+
+    def __init__(self, value: float) -> None:
+        self.score, self.value = self, value
+
+
+def test_answers_of_models_are_random_unless_told_otherwise() -> None:
+    from stopwise.evals.inspect import PairedStopping
+
+    for deterministic in (False, True):
+        shared = PairedStopping(["one", "two"], deterministic=deterministic)
+        for label in shared.labels:
+            shared.start(label, list(range(40)), 1)
+        for sample in range(40):
+            for arm in (0, 1):
+                shared.tell(arm, sample, {"match": Score(float(sample % 2 == arm))})
+        report = shared.report()
+        assert report.best is None
+        assert report.tied == (("one", "two") if deterministic else ())
+        assert (
+            report.claim
+            == f"about {'just these 40 items' if deterministic else 'items like these'}"
+        )
+    waits = PairedStopping(["one", "two"])
+    waits.start("one", [1, 2, 3], 1)
+    waits.tell(0, 3, {"match": Score(1.0)})
+    assert "Sample 1 lacks the score" in waits.report().warnings[0]
+
+
 def test_without_the_manager_nothing_changes(tmp_path: Path) -> None:
     (log,) = run([task("plain", 0.6, None, 30)], tmp_path)
     assert len(log.samples) == 30
@@ -75,6 +105,8 @@ def test_without_the_manager_nothing_changes(tmp_path: Path) -> None:
 def test_inspect_refusals() -> None:
     from stopwise.evals.inspect import PairedStopping
 
+    with pytest.raises(sw.BadArgument, match="deterministic: got 1"):
+        PairedStopping(["one", "two"], deterministic=1)  # type: ignore[arg-type]
     with pytest.raises(sw.BadArgument, match="labels"):
         PairedStopping(["one"])
     shared = PairedStopping(["one", "two"])

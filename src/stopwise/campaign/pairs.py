@@ -97,16 +97,21 @@ def tie_words(session: Any, labels: Sequence[str]) -> str:
 
 def used_up(session: Any) -> bool:
     """Whether every result of a pool's items has been asked for, without an answer."""
-    if not isinstance(session, ItemSession) or session.decision or not session.items.exhausted:
+    if not isinstance(session, ItemSession) or session.decision:
         return False
+    return 0 < session.items.what.pool <= next_item(session)
+
+
+def next_item(session: ItemSession) -> int:
+    """Which item the next ticket is about, by its number in the order asked."""
     queue, last = session.queue, session.items.asked - 1
-    left = [*queue.lost, *(Result(last, arm) for arm in queue.turn)]
-    return not any(map(queue.wanted, left))
+    begun = [*queue.lost, *(Result(last, arm) for arm in queue.turn)]
+    return next((place.item for place in begun if queue.wanted(place)), last + 1)
 
 
-def why_nothing(name: str, session: Any, in_flight: bool) -> str:
+def why_nothing(name: str, session: Any) -> str:
     """Why a paired campaign has nothing to ask, and what to do."""
-    if in_flight:
+    if session.queue.open:
         return (
             f"campaign {name!r}: every item of its pool is asked, and the last results are in flight. "
             "Try again: one whose lease ends is asked once more."

@@ -90,7 +90,7 @@ class Work:
         if not tickets:  # what has expired is stored, and may have decided
             self._refuse_if_decided()
             self._refuse_if_not_running(now)
-            raise NothingToAsk(why_nothing(self.name, session, bool(session.queue.open)))
+            raise NothingToAsk(why_nothing(self.name, session))
         return tickets
 
     def _tickets(

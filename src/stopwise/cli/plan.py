@@ -170,7 +170,7 @@ def _plan_pairs(
     typer.echo(repr(found))
     typer.echo(
         f"If the {len(table):,} items of the pilot data are typical. Few of them say little: the "
-        "differences that they show by chance are taken for true."
+        "differences that they show by chance are taken for true. The answer is about items like these."
     )
 
 

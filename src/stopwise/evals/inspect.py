@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument
 from stopwise.core.optional import load
 from stopwise.core.spelling import family
@@ -26,8 +29,11 @@ class PairedStopping:
     """One comparison for several tasks, each of which is an option.
 
     All tasks must have the same samples in the same order, and that order must be random (shuffle the
-    data set with a seed): what is promised is about just these samples. ``scorer`` is the name of the
-    score that counts, if there are several; scores are numbers from 0 to 1, or C and I.
+    data set with a seed). What is promised is about samples like these, as answers of a model are
+    random, and they may be too few for an answer. ``deterministic=True`` says that a task always has
+    the same score on a sample, which is not checked here: then the answer is about just these samples.
+    ``scorer`` is the name of the score that counts, if there are several; scores are numbers from 0 to
+    1, or C and I.
     """
 
     def __init__(
@@ -37,11 +43,12 @@ class PairedStopping:
         delta: float = 0.05,
         epsilon: float = 0.0,
         scorer: str | None = None,
+        deterministic: bool = False,
     ) -> None:
         if len(labels) < 2 or len(set(labels)) < len(labels):
             raise BadArgument("labels", list(labels), "a name for each of two tasks or more")
         self.labels, self.delta, self.epsilon = list(labels), delta, epsilon
-        self.scorer = scorer
+        self.scorer, self.deterministic = scorer, checks.truth("deterministic", deterministic)
         self.session: PairedSession | None = None
         self._items: dict[str | int, int] = {}
         self._calls = [0] * len(self.labels)
@@ -56,9 +63,21 @@ class PairedStopping:
     def report(self) -> EvalReport:
         """What is known so far."""
         session = self._started()
-        return EvalReport(
-            self.labels, session, "decided" if session.decided else "items", self._calls
-        )
+        ended = "decided" if session.decided else "items"
+        warnings = self._about_missing()
+        return EvalReport(self.labels, session, ended, self._calls, len(self._items), warnings)
+
+    def _about_missing(self) -> list[str]:
+        """Samples count in their order: one that failed holds all later ones up."""
+        session = self._started()
+        later = sum(bool(np.isfinite(row).any()) for row in session.open.values())
+        if session.decided or later == 0:
+            return []
+        first = list(self._items)[session.counted]
+        return [
+            f"Sample {first!r} lacks the score of a task, and {later:,} samples wait for it: what "
+            "failed cannot be left out, as failures may have to do with the answers."
+        ]
 
     def _started(self) -> PairedSession:
         if self.session is None:
@@ -76,6 +95,7 @@ class PairedStopping:
                 delta=self.delta,
                 epsilon=self.epsilon,
                 pool=len(ids),
+                deterministic=self.deterministic,
             )
             for _ in ids:
                 self.session.ask()
@@ -88,7 +108,7 @@ class PairedStopping:
         """Why an option needs no more samples; None if it does."""
         session = self._started()
         if session.decided:
-            return f"decided: {self.labels[session.verdict().leader]} is best"
+            return f"decided: {' and '.join(self.labels[arm] for arm in session.verdict().winners)}"
         if not session.is_in(arm):
             by = self.labels[session.state.out_by[arm]]
             return f"{self.labels[arm]} is out: {by} is proven to be better"

@@ -17,13 +17,13 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.spelling import family as spelled_family
 from stopwise.core.values import Family
 from stopwise.evals.report import EvalReport
+from stopwise.evals.score import scored, scored_async
 from stopwise.evals.work import Call, EvalFailed as EvalFailed, StoredWork, Work, open_campaign
 from stopwise.families.verbs import interval
 from stopwise.paired.session import PairedSession
 
 Score = Callable[[Any, Any], float] | Callable[[Any, Any], Awaitable[float]]
 DELTA = 0.05
-LEASE = 300.0  # seconds that a score may take before it is made again
 
 
 def _begin(
@@ -38,7 +38,8 @@ def _begin(
     seed: int = 0,
     storage: str | PathLike[str] | None = None,
     name: str | None = None,
-    lease: float = LEASE,
+    lease: float | None = None,
+    deterministic: bool = False,
 ) -> Work:
     checks.whole("workers", workers, least=1)
     if not isinstance(items, Sequence) and not hasattr(items, "__getitem__"):
@@ -49,8 +50,9 @@ def _begin(
     if not isinstance(options, Mapping) and len({str(each) for each in options}) < len(options):
         raise BadArgument("options", list(map(str, options)), "options that differ, or a dict")
     chosen = spelled_family("bounded") if family is None else family
-    size = len(items) if pool else None
-    asked = {"delta": delta, "epsilon": epsilon, "pool": size, "goal": goal}
+    fixed = checks.truth("deterministic", deterministic)
+    size = len(items) if checks.truth("pool", pool) and fixed else None
+    asked = {"delta": delta, "epsilon": epsilon, "pool": size, "goal": goal, "deterministic": fixed}
     session = PairedSession(chosen, len(options), **asked)  # type: ignore[arg-type]
     made = options, items, session, workers, checks.whole("seed", seed, least=0)
     if storage is None:
@@ -61,9 +63,11 @@ def _begin(
         "family": _spelled(chosen),
         "delta": delta,
         "paired": True,
-        **({"items": size} if pool else {}),
+        **({"items": size} if size is not None else {}),
+        **({"deterministic": True} if fixed else {}),
     }
-    return StoredWork(*made, open_campaign(spec, storage, name), checks.positive("lease", lease))
+    limit = None if lease is None else checks.positive("lease", lease)
+    return StoredWork(*made, open_campaign(spec, storage, name), limit)
 
 
 def _spelled(family: Family) -> Any:
@@ -83,34 +87,41 @@ def best_of(
     family: Family | None = None,
     delta: float = DELTA,
     epsilon: float = 0.0,
+    deterministic: bool = False,
     pool: bool = True,
     goal: str = "max",
     workers: int = 1,
+    retries: int = 0,
     seed: int = 0,
     storage: str | PathLike[str] | None = None,
     name: str | None = None,
-    lease: float = LEASE,
+    lease: float | None = None,
     progress: bool | None = None,
 ) -> EvalReport:
     """Which option scores best on the same items? ``score(option, item)`` gives a number from 0 to 1.
 
     Items are taken in a random order, each by all options that are in, with ``workers`` calls at a time
     (threads; tasks if ``score`` is a coroutine function). It stops when an option is proven to be beaten
-    by none by epsilon or more. With ``pool`` that is about just these items; without it about the
-    population that they are a random sample of. Other numbers than 0 to 1: ``family=sw.Bounded(0, 10)``,
-    or ``sw.Gaussian(variance=None)`` (no pool). Ctrl-C returns what is known.
+    by none by epsilon or more, on items like these: they are taken for a random sample, and may be too
+    few for an answer. ``deterministic=True`` says that an option always has the same score on an item
+    (no sampled answers, no model as a judge): then the answer is about just these items, unless
+    ``pool=False``, and the first 5 scores of each option are made twice to check that. Other numbers
+    than 0 to 1: ``family=sw.Bounded(0, 10)``, or ``sw.Gaussian(variance=None)``. A call that fails ends
+    the comparison, unless it succeeds with ``retries``. Ctrl-C returns what is known.
 
     With a ``storage`` (a file such as "evals.db") and a ``name`` a paired campaign keeps every score:
-    the same call goes on where an earlier one was interrupted, several processes may make it at once,
-    and ``stopwise serve`` shows it. A score that takes longer than ``lease`` seconds is made again.
+    the same call goes on where an earlier one was interrupted, items may be appended to the list,
+    several processes may make the call at once, and ``stopwise serve`` shows it. A score may take any
+    time, unless there is a ``lease`` of so many seconds.
     """
-    asked = family, delta, epsilon, pool, goal, seed, storage, name, lease
+    asked = family, delta, epsilon, pool, goal, seed, storage, name, lease, deterministic
+    again = checks.whole("retries", retries, least=0)
     work = _begin(options, items, workers, *asked)
     with _bar(work, progress) as step:
         try:
             if inspect.iscoroutinefunction(score):
-                return asyncio.run(_async(work, score, workers, step))
-            return _threads(work, score, workers, step)
+                return asyncio.run(_async(work, score, workers, again, step))
+            return _threads(work, score, workers, again, step)
         except KeyboardInterrupt:
             return work.report("interrupted")
 
@@ -121,27 +132,33 @@ async def best_of_async(
     score: Callable[[Any, Any], Awaitable[float]],
     *,
     workers: int = 1,
+    retries: int = 0,
     progress: bool | None = None,
     **settings: Any,
 ) -> EvalReport:
     """``best_of``, with its settings, where an event loop is running already, as in a notebook."""
+    again = checks.whole("retries", retries, least=0)
     work = _begin(options, items, workers, **settings)
     with _bar(work, progress) as step:
-        return await _async(work, score, workers, step)
+        return await _async(work, score, workers, again, step)
 
 
-def _threads(work: Work, score: Any, workers: int, step: Callable[[], None]) -> EvalReport:
+def _threads(
+    work: Work, score: Any, workers: int, retries: int, step: Callable[[], None]
+) -> EvalReport:
     """Calls that run when it is decided, or at Ctrl-C, are not waited for."""
     crew, running = ThreadPoolExecutor(workers), dict[Future[Any], Call]()
     try:
         while True:
             while len(running) < workers and (call := work.next()) is not None:
-                running[crew.submit(score, *work.arguments(call))] = call
+                made = score, work.arguments(call), retries, call.twice
+                running[crew.submit(scored, *made)] = call
             if work.decided or not (running or work.wait()):
                 return work.report()
             if not running:
                 continue
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, timeout=work.beat, return_when=FIRST_COMPLETED)
+            work.keep(running.values())
             for each in done:
                 _take(work, running.pop(each), each)
             step()
@@ -150,17 +167,23 @@ def _threads(work: Work, score: Any, workers: int, step: Callable[[], None]) -> 
         crew.shutdown(wait=False, cancel_futures=True)
 
 
-async def _async(work: Work, score: Any, workers: int, step: Callable[[], None]) -> EvalReport:
+async def _async(
+    work: Work, score: Any, workers: int, retries: int, step: Callable[[], None]
+) -> EvalReport:
     running: dict[asyncio.Future[Any], Call] = {}
     try:
         while True:
             while len(running) < workers and (call := work.next()) is not None:
-                running[asyncio.ensure_future(score(*work.arguments(call)))] = call
+                made = score, work.arguments(call), retries, call.twice
+                running[asyncio.ensure_future(scored_async(*made))] = call
             if work.decided or not (running or work.wait()):
                 return work.report()
             if not running:
                 continue
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(
+                running, timeout=work.beat, return_when=asyncio.FIRST_COMPLETED
+            )
+            work.keep(running.values())
             for each in done:
                 _take(work, running.pop(each), each)
             step()
@@ -172,10 +195,10 @@ async def _async(work: Work, score: Any, workers: int, step: Callable[[], None])
 
 def _take(work: Work, call: Call, done: Any) -> None:
     try:
-        value = done.result()
+        found = done.result()
     except Exception as error:
         raise work.failed(call, error) from error
-    work.told(call, value)
+    work.told(call, found)
 
 
 @contextmanager

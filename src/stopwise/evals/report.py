@@ -1,4 +1,4 @@
-"""What a comparison on shared items says: one sentence, a table, and plain values."""
+"""What a comparison on shared items says: one sentence, a table, warnings, and plain values."""
 
 from __future__ import annotations
 
@@ -9,44 +9,89 @@ import numpy as np
 
 from stopwise.core.tables import text_table
 from stopwise.paired.session import PairedSession
+from stopwise.paired.standing import tied
+
+MORE = (
+    "All items are used, and the evidence is not enough. Give more items or a larger epsilon; or say "
+    "deterministic=True, if an option always has the same score on an item: then the answer is about "
+    "just these items."
+)
 
 
 class EvalReport:
     """Of a comparison that has ended: "decided", "items" (there are no more) or "interrupted".
 
-    ``best`` is the option that is proven to be beaten by none by epsilon; None if nothing is proven.
-    ``leader`` is the one that looks best.
+    ``best`` is the option that is proven to be beaten by none by epsilon; None if nothing is proven, or
+    if options tie: ``tied`` names options that have the same mean over all items. ``leader`` looks best.
+    ``claim`` says which items the answer is about, ``warnings`` what else to know: items that were not
+    enough, scores that were lost or made again, ties.
     """
 
     def __init__(
-        self, labels: Sequence[str], session: PairedSession, ended: str, calls: Sequence[int]
+        self,
+        labels: Sequence[str],
+        session: PairedSession,
+        ended: str,
+        calls: Sequence[int],
+        size: int | None = None,
+        warnings: Sequence[str] = (),
+        unit: str = "items",
+        claim: str = "",
     ) -> None:
         self.labels, self.session, self.ended = tuple(labels), session, ended
         self.calls = dict(zip(labels, calls, strict=True))
+        self.size, self.unit, self._claim = size, unit, claim
         self.verdict = session.verdict()
         self.leader = self.labels[self.verdict.leader]
-        self.best = self.leader if self.verdict.decided else None
+        self.tied = tuple(self.labels[arm] for arm in tied(session.what, session.state))
+        self.best = self.leader if self.verdict.decided and not self.tied else None
+        self.warnings = (*warnings, *self._own_warnings())
+
+    def _own_warnings(self) -> list[str]:
+        found = []
+        if self.tied:
+            found.append(f"{self._tie}: none of them is better.")
+        used_up = self.size is not None and self.verdict.items >= self.size
+        if not self.verdict.decided and used_up:
+            found.append(MORE)
+        return found
 
     @property
     def means(self) -> dict[str, float]:
         """Each option's mean result over the items that it was in for."""
-        rows = np.array(self.session.rows).reshape(-1, len(self.labels))
-        used = self.session.state.used
-        found = [rows[: used[k], k].mean() if used[k] else np.nan for k in range(len(self.labels))]
-        return dict(zip(self.labels, map(float, found), strict=True))
+        totals, used = self.session.sense * self.session.state.totals, self.session.state.used
+        found = np.where(used > 0, totals / np.maximum(used, 1), np.nan)
+        return dict(zip(self.labels, found.tolist(), strict=True))
+
+    @property
+    def claim(self) -> str:
+        """Which items the answer is about."""
+        pool = self.session.what.pool
+        if self._claim:
+            return self._claim
+        if self.session.what.deterministic:
+            return f"about just these {pool:,} {self.unit}"
+        return f"about {self.unit} like these"
 
     @property
     def sentence(self) -> str:
         """What is proven, about what, and how sure."""
-        items, pool = f"{self.verdict.items:,} items", self.session.what.pool
-        about = f"{items} of a pool of {pool:,}" if pool else items
+        items, pool = f"{self.verdict.items:,} {self.unit}", self.session.what.pool
+        counted = f"{items} of a pool of {pool:,}" if self.session.what.deterministic else items
         first = self.verdict.leader
-        others = [self._against(first, k) for k in range(len(self.labels)) if k != first]
-        sure = f"{about}, delta = {self.session.delta:g}"
+        apart = [k for k, name in enumerate(self.labels) if k != first and name not in self.tied]
+        others = f" ({'; '.join(self._against(first, k) for k in apart)})" if apart else ""
+        sure = f"{counted}, delta = {self.session.delta:g}, {self.claim}"
+        if self.tied:
+            return f"{self._tie}{others}, {sure}"
         if self.best is None:
-            return f"undecided: {self.leader} looks best ({'; '.join(others)}), {sure}"
+            return f"undecided: {self.leader} looks best{others}, {sure}"
         near = f" or within {self.session.epsilon:g} of the best" if self.session.epsilon else ""
-        return f"{self.best} is best{near} ({'; '.join(others)}), {sure}"
+        return f"{self.best} is best{near}{others}, {sure}"
+
+    @property
+    def _tie(self) -> str:
+        return f"{' and '.join(self.tied)} tie on all {self.session.what.pool:,} {self.unit}"
 
     def _against(self, arm: int, other: int) -> str:
         mean, least = self.session.state.means[arm, other], self.session.at_least(arm, other)
@@ -58,25 +103,30 @@ class EvalReport:
         state, rows = self.session.state, []
         for arm, label in enumerate(self.labels):
             place = "best" if label == self.best else "leads" if label == self.leader else ""
+            place = "ties" if label in self.tied else place
             if not self.session.is_in(arm):
                 by = self.labels[state.out_by[arm]]
-                place = f"out after {state.out[arm]:,} items: {by} is better"
+                place = f"out after {state.out[arm]:,} {self.unit}: {by} is better"
             mean = f"{self.means[label]:.4g}"
             rows.append([label, mean, f"{state.used[arm]:,}", f"{self.calls[label]:,}", place])
-        return ["", "mean", "items", "calls", ""], rows
+        return ["", "mean", self.unit, "calls", ""], rows
 
     def to_dict(self) -> dict[str, Any]:
         """The decision and its proof, as plain values."""
         state, verdict, names = self.session.state, self.verdict, self.labels
         return {
             "sentence": self.sentence,
+            "claim": self.claim,
             "ended": self.ended,
             "best": self.best,
+            "tied": list(self.tied),
             "leader": self.leader,
+            "warnings": list(self.warnings),
             "delta": self.session.delta,
             "epsilon": self.session.epsilon,
             "items": verdict.items,
             "pool": self.session.what.pool or None,
+            "deterministic": self.session.deterministic,
             "level": verdict.level,
             "means": self.means,
             "calls": self.calls,
@@ -88,4 +138,4 @@ class EvalReport:
         }
 
     def __repr__(self) -> str:
-        return f"{text_table(*self.table())}\n{self.sentence}"
+        return "\n".join([text_table(*self.table()), self.sentence, *self.warnings])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from stopwise.core import checks
+from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
 from stopwise.core.optional import load
 from stopwise.core.spelling import family
@@ -15,9 +18,20 @@ from stopwise.paired.session import PairedSession
 
 load("sklearn", "stopwise.evals.sklearn", "sklearn")
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier  # noqa: E402
+from sklearn.base import (  # noqa: E402
+    BaseEstimator,
+    MetaEstimatorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.metrics import check_scoring  # noqa: E402
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit  # noqa: E402
+from sklearn.model_selection import (  # noqa: E402
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+)
 from sklearn.utils import check_array, get_tags  # noqa: E402
 from sklearn.utils.metaestimators import available_if  # noqa: E402
 from sklearn.utils.multiclass import check_classification_targets  # noqa: E402
@@ -33,15 +47,31 @@ def _has(name: str) -> Any:
     return check
 
 
+ACCURACY, ERROR = "accuracy", "neg_mean_squared_error"  # unless told: of classifiers, of regressors
+MEANS = (
+    *(ACCURACY, ERROR, "neg_mean_absolute_error", "neg_mean_absolute_percentage_error"),
+    *("neg_mean_squared_log_error", "neg_mean_poisson_deviance", "neg_mean_gamma_deviance"),
+    *("neg_log_loss", "neg_brier_score", "top_k_accuracy"),
+)  # scorings of scikit-learn that are means over the items of a test part
+CLAIM = "about random splits of these data, if differences of mean scores are normal"
+
+
 class BestEstimator(MetaEstimatorMixin, BaseEstimator):
     """The best of several estimators by their mean score over random splits of the data.
 
     ``estimators``: (name, estimator) pairs. All are fitted to the same random training parts and scored
-    on the same test parts; differences of scores are taken for normal. One that is proven to be worse
-    gets no more splits. It stops when no other beats the best by epsilon, with probability 1 - delta, or
-    after ``max_splits``. The promise is about the mean over random splits of these data. Afterwards:
-    ``best_name_``, ``best_estimator_`` (fitted to all data), ``decided_``, ``n_splits_``, ``n_fits_``
-    and ``report_``.
+    on the same test parts; differences of mean scores are taken for normal. One that is proven to be
+    worse gets no more splits. It stops when no other beats the best by epsilon, with probability
+    1 - delta, or after ``max_splits``. The promise is about the mean over random splits of these data.
+
+    ``scoring`` must be a mean over items: accuracy (for classifiers unless given),
+    neg_mean_squared_error (for regressors) and the like, or a function (estimator, X, y) that gives a
+    score for each item. Accuracies are compared split by split. Other scores may be large on a few
+    items, so that every item must have its part in each comparison: a comparison is then a random
+    partition, of which every part is the test part once. There are ``min_splits`` comparisons at least.
+
+    Afterwards: ``best_name_``, ``best_estimator_`` (fitted to all data), ``decided_``, ``n_splits_``,
+    ``n_fits_`` and ``report_``.
     """
 
     def __init__(
@@ -81,13 +111,18 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):
             epsilon=self.epsilon,
             minimum=checks.whole("min_splits", self.min_splits, least=2),
         )
-        self._compare(session, crew, X, y)
+        splits = _Splits(
+            self._scoring(crew[0]), self.test_size, self.random_state, is_classifier(crew[0])
+        )
+        self._compare(session, crew, splits, X, y)
         first = session.verdict().leader
-        used = session.state.used
+        used = splits.folds * session.state.used
         self.decided_, self.best_name_ = session.decided, names[first]
-        self.n_splits_, self.n_fits_ = len(session.rows), int(used.sum())
+        self.n_splits_, self.n_fits_ = splits.folds * len(session.rows), int(used.sum())
         self.report_ = EvalReport(
-            names, session, "decided" if session.decided else "items", used.tolist()
+            *(names, session, "decided" if session.decided else "items", used.tolist()),
+            unit="splits" if splits.folds == 1 else "partitions",
+            claim=CLAIM,
         )
         self.best_estimator_ = clone(crew[first]).fit(X, y)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
@@ -95,18 +130,25 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
-    def _compare(self, session: PairedSession, crew: list[Any], X: Any, y: Any) -> None:
-        scorers = [check_scoring(each, self.scoring) for each in crew]
-        kind = StratifiedShuffleSplit if is_classifier(crew[0]) else ShuffleSplit
+    def _compare(
+        self, session: PairedSession, crew: list[Any], splits: _Splits, X: Any, y: Any
+    ) -> None:
         most = checks.whole("max_splits", self.max_splits, least=1)
-        splits = kind(most, test_size=self.test_size, random_state=self.random_state)
-        for train, test in splits.split(X, y):
+        for parts in splits.comparisons(X, y, max(1, most // splits.folds)):
             item, arms = session.ask()
             for arm in arms:
-                fitted = clone(crew[arm]).fit(_rows(X, train), _rows(y, train))
-                session.tell(item, arm, float(scorers[arm](fitted, _rows(X, test), _rows(y, test))))
+                scores = [splits.scores(crew[arm], X, y, *part) for part in parts]
+                session.tell(item, arm, float(np.mean(np.concatenate(scores))))
             if session.decided:
                 return
+
+    def _scoring(self, first: Any) -> Any:
+        """A scoring that is a mean over items, or a refusal."""
+        usual = ACCURACY if is_classifier(first) else ERROR if is_regressor(first) else None
+        found = usual if self.scoring is None else self.scoring
+        if not callable(found) and found not in MEANS:
+            raise BadArgument("scoring", self.scoring, _ALLOWED, _WHY)
+        return found
 
     def _crew(self) -> tuple[list[str], list[Any]]:
         names = [name for name, _ in self.estimators]
@@ -148,7 +190,49 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """By the given scoring, or the best estimator's own."""
         check_is_fitted(self)
+        if callable(self.scoring):
+            return float(np.mean(self.scoring(self.best_estimator_, X, y)))
         return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y))
+
+
+_ALLOWED = f"{', '.join(MEANS)}, or a function (estimator, X, y) that gives a score for each item"
+_WHY = (
+    "Scores such as r2, f1 and roc_auc are no means over items: a few odd test parts decide their mean, "
+    "and nothing could be claimed about it. cross_val_score shows them for the chosen estimator."
+)
+
+
+class _Splits:
+    """Random splits, as many at a time as a comparison needs, and the scores on their test parts."""
+
+    def __init__(self, scoring: Any, test_size: float, seed: Any, stratified: bool) -> None:
+        self.scoring, self.test_size, self.seed = scoring, test_size, seed
+        self.stratified = stratified
+        self.folds = 1 if scoring == ACCURACY else max(2, round(1.0 / test_size))
+
+    def comparisons(self, X: Any, y: Any, most: int) -> Iterator[list[tuple[Any, Any]]]:
+        """The splits of each comparison: one, or those of a partition."""
+        if self.folds == 1:
+            kind = StratifiedShuffleSplit if self.stratified else ShuffleSplit
+            single = kind(most, test_size=self.test_size, random_state=self.seed)
+            yield from ([part] for part in single.split(X, y))
+            return
+        whole = RepeatedStratifiedKFold if self.stratified else RepeatedKFold
+        parts = whole(n_splits=self.folds, n_repeats=most, random_state=self.seed).split(X, y)
+        for _ in range(most):
+            yield list(islice(parts, self.folds))
+
+    def scores(self, estimator: Any, X: Any, y: Any, train: Any, test: Any) -> Floats:
+        """Of an estimator that is fitted to the training part: a number for each item, or their mean."""
+        fitted = clone(estimator).fit(_rows(X, train), _rows(y, train))
+        tested = fitted, _rows(X, test), _rows(y, test)
+        if not callable(self.scoring):
+            return np.full(len(test), float(check_scoring(fitted, self.scoring)(*tested)))
+        found = np.asarray(self.scoring(*tested), dtype=float)
+        if found.shape != (len(test),):
+            given = f"a function that gives {found.tolist() if found.ndim == 0 else found.shape}"
+            raise BadArgument("scoring", given, f"{len(test)} scores: one for each item", _WHY)
+        return found
 
 
 def _rows(data: Any, places: Any) -> Any:

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from stopwise.campaign.campaign import Campaign
-from stopwise.campaign.errors import CampaignDecided, NothingToAsk
-from stopwise.campaign.events import Ticket, item_of
+from stopwise.campaign.errors import CampaignDecided, CampaignExists, NothingToAsk
+from stopwise.campaign.events import Event, Ticket, item_of
+from stopwise.campaign.pairs import next_item
 from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.evals.order import order_of, recorded_order
 from stopwise.evals.report import EvalReport
-from stopwise.paired.session import PairedSession
+from stopwise.evals.score import Scored
+from stopwise.paired.session import PairedSession, same
 
 PAUSE = 1.0  # seconds between two looks for results that somebody else has in flight
+LEASE, BEAT = 600.0, 60.0  # seconds: a lease, and how often this process renews it while it works
+CHECKED = 5  # scores of each option that are made twice, if they are said to be deterministic
 
 
 class EvalFailed(StopwiseError):
     """A score could not be had; ``report`` says what was known by then."""
 
-    def __init__(self, label: str, place: int, error: BaseException, report: EvalReport) -> None:
+    def __init__(
+        self, label: str, place: int, error: BaseException, report: EvalReport, advice: str = ""
+    ) -> None:
         self.report = report
-        super().__init__(f"{label} on items[{place}]: {type(error).__name__}: {error}")
+        super().__init__(f"{label} on items[{place}]: {type(error).__name__}: {error}{advice}")
+
+
+class NotDeterministic(StopwiseError):
+    """A score that was made again is another number: nothing is claimed about just these items."""
 
 
 class Call(NamedTuple):
@@ -35,10 +44,17 @@ class Call(NamedTuple):
     arm: int
     item: int
     token: str = ""
+    twice: bool = False  # whether it is made again, to see that it is the same
 
 
 class Work:
     """Calls in memory. Items are in a random order of their own."""
+
+    advice = (
+        ". Nothing is kept: with a storage and a name the same call could go on from here. A question "
+        "that an option cannot answer needs a score, such as 0: return one."
+    )
+    beat: float | None = None  # seconds between two calls of ``keep``
 
     def __init__(
         self, options: Any, items: Sequence[Any], session: PairedSession, workers: int, seed: int
@@ -46,8 +62,11 @@ class Work:
         named = options if isinstance(options, Mapping) else {str(each): each for each in options}
         self.labels, self.options = list(named), list(named.values())
         self.items, self.session, self.workers = items, session, workers
-        self.order = np.random.default_rng(seed).permutation(len(items))
+        self.order = order_of(seed, [len(items)])
         self.calls = [0] * len(self.labels)
+        self.warnings: list[str] = []
+        self._retried: Counter[str] = Counter()
+        self._begun: Counter[int] = Counter()  # calls of each arm in this process
         self._waiting: deque[Call] = deque()
 
     @property
@@ -68,19 +87,39 @@ class Work:
             call = self._waiting.popleft()
             if self.session.is_in(call.arm):
                 self.calls[call.arm] += 1
-                return call
+                return self._begin(call)
         return None
+
+    def _begin(self, call: Call) -> Call:
+        """The first calls of each option are made twice, if scores are said to be deterministic."""
+        self._begun[call.arm] += 1
+        early = self._begun[call.arm] <= CHECKED
+        return call._replace(twice=self.session.deterministic and early)
 
     def arguments(self, call: Call) -> tuple[Any, Any]:
         """Of the function that scores."""
         return self.options[call.arm], self.items[call.place]
 
-    def told(self, call: Call, value: Any) -> None:
+    def told(self, call: Call, found: Scored) -> None:
         """A score has come."""
+        self._retried[self.labels[call.arm]] += found.failures
         try:
-            self._tell(call, float(value))
+            value = float(found.value)
+            if call.twice and not same(value, float(found.again)):
+                raise NotDeterministic(
+                    f"scored {value:g}, then {float(found.again):g}: the scores are random, and an "
+                    "answer about just these items would be about luck. Say deterministic=False (the "
+                    "default): the answer is then about items like these"
+                )
+            self._tell(call, value)
+        except NotDeterministic as error:
+            self.refute(error)
+            raise self.failed(call, error) from error
         except (TypeError, ValueError) as error:
             raise self.failed(call, error) from error
+
+    def refute(self, error: NotDeterministic) -> None:
+        """Scores are not deterministic: this comparison is over."""
 
     def _tell(self, call: Call, value: float) -> None:
         self.session.tell(call.item, call.arm, value)
@@ -88,10 +127,15 @@ class Work:
     def failed(self, call: Call, error: BaseException) -> EvalFailed:
         """The error for a score that could not be had."""
         self.give_up([call])
-        return EvalFailed(self.labels[call.arm], call.place, error, self.report("failed"))
+        advice = "." if isinstance(error, NotDeterministic) else self.advice
+        place = self.labels[call.arm], call.place
+        return EvalFailed(*place, error, self.report("failed"), advice)
 
     def give_up(self, calls: Sequence[Call]) -> None:
         """These will not come."""
+
+    def keep(self, calls: Iterable[Call]) -> None:
+        """These are still being made."""
 
     def wait(self) -> bool:
         """Nothing runs here: wait for what runs elsewhere; False if nothing does."""
@@ -106,11 +150,30 @@ class Work:
     def report(self, ended: str = "") -> EvalReport:
         """What is known."""
         usual = "decided" if self.decided else "items"
-        return EvalReport(self.labels, self.session, ended or usual, self.calls)
+        warnings = [*self.warnings, *self._about_retries()]
+        about = ended or usual, self.calls, len(self.items), warnings
+        return EvalReport(self.labels, self.session, *about)
+
+    def _about_retries(self) -> list[str]:
+        found = +self._retried
+        if not found or self.session.deterministic:
+            return []
+        return [
+            f"Scores were made again after a failure ({_counts(found)}). That is sound only if failures "
+            "have nothing to do with the answers."
+        ]
 
 
 class StoredWork(Work):
-    """Calls by the tickets of a paired campaign: it outlives this process, and others may join."""
+    """Calls by the tickets of a paired campaign: it outlives this process, and others may join.
+
+    Without a ``lease`` a score may take any time: this process renews the leases of its calls.
+    """
+
+    advice = (
+        ". What was scored is kept: the same call goes on from here. A question that an option cannot "
+        "answer needs a score, such as 0: return one."
+    )
 
     def __init__(
         self,
@@ -120,11 +183,14 @@ class StoredWork(Work):
         workers: int,
         seed: int,
         campaign: Campaign,
-        lease: float,
+        lease: float | None,
     ) -> None:
         super().__init__(options, items, session, workers, seed)
-        self.campaign, self._lease = campaign, lease
-        self._over = campaign.decision is not None
+        self.campaign, self._over = campaign, campaign.decision is not None
+        self._lease = LEASE if lease is None else lease
+        self.beat, self._kept = BEAT if lease is None else None, time.monotonic()
+        grows = not session.what.pool
+        self.order, self.warnings = recorded_order(campaign, items, seed, grows)
 
     @property
     def decided(self) -> bool:
@@ -134,31 +200,44 @@ class StoredWork(Work):
         if self._over:
             return None
         try:
-            (ticket,) = self.campaign.ask(lease=self._lease)
+            with self.campaign.together():  # nobody else asks between the look and the ask
+                with self.campaign.look() as (_, seen):
+                    if self._is_past_the_end(seen.session):
+                        return None
+                (ticket,) = self.campaign.ask(lease=self._lease)
         except CampaignDecided:
             self._over = True
             return None
         except NothingToAsk:
             return None
-        call = self._call(ticket)
-        if call is None:  # a sample of a population ends before the answer
-            self.campaign.release(ticket.token, "there are no more items")
-        return call
+        return self._begin(self._call(ticket))
 
-    def _call(self, ticket: Ticket) -> Call | None:
+    def _is_past_the_end(self, session: Any) -> bool:
+        """Whether the next item is none of this list: a sample of a population may end undecided."""
+        open_end = session.decision is None and not session.items.what.pool
+        return open_end and next_item(session) >= len(self.items)
+
+    def _call(self, ticket: Ticket) -> Call:
         item = ticket.item or 0
-        if self.session.what.pool:
-            return Call(item, ticket.arm, item, ticket.token)
-        if item >= len(self.items):
-            return None
-        return Call(int(self.order[item]), ticket.arm, item, ticket.token)
+        place = item if self.session.what.pool else int(self.order[item])
+        return Call(place, ticket.arm, item, ticket.token)
 
     def _tell(self, call: Call, value: float) -> None:
         self._over = self.campaign.tell(call.token, value).decided
 
+    def refute(self, error: NotDeterministic) -> None:
+        self.campaign.close(f"not deterministic: {error}"[:1000])
+
     def give_up(self, calls: Sequence[Call]) -> None:
         for call in calls:
             self.campaign.release(call.token, "interrupted")
+
+    def keep(self, calls: Iterable[Call]) -> None:
+        if self.beat is not None and time.monotonic() >= self._kept + self.beat:
+            self._kept = time.monotonic()
+            with self.campaign.together():
+                for call in calls:
+                    self.campaign.heartbeat(call.token, self._lease)
 
     def wait(self) -> bool:
         status = self.campaign.status()
@@ -176,13 +255,15 @@ class StoredWork(Work):
 
     def report(self, ended: str = "") -> EvalReport:
         """With all results on record, whoever told them."""
-        self._read()
-        self._over = self.campaign.decision is not None
-        return super().report(ended)
-
-    def _read(self) -> None:
-        """The comparison in memory, from the record."""
         record = self.campaign.events()
+        self._read(record)
+        self._over = self.campaign.decision is not None
+        found = super().report(ended)
+        found.warnings = (*self._about_losses(record), *found.warnings)
+        return found
+
+    def _read(self, record: Sequence[Event]) -> None:
+        """The comparison in memory, from the record; who is settled is as the campaign has it."""
         asked = {event.token: event for event in record if event.kind == "asked"}
         order: dict[int, int] = {}  # items in the order asked
         for event in asked.values():
@@ -196,6 +277,26 @@ class StoredWork(Work):
                 self.calls[ask.arm or 0] += 1
                 if not event.late:
                     self.session.enter(order[item_of(ask) or 0], ask.arm or 0, event.value)
+        with self.campaign.look() as (_, seen):
+            items: Any = seen.session
+            self.session.state, self.session.decided = items.items.state, items.items.decided
+
+    def _about_losses(self, record: Sequence[Event]) -> list[str]:
+        """Losses are no accident where slow or failed calls have other scores than the rest."""
+        late = {event.token for event in record if event.kind == "told"}
+        lost = [event for event in record if event.kind == "released" and not event.late]
+        found = Counter(self.labels[each.arm or 0] for each in lost if each.token not in late)
+        if not found:
+            return []
+        again = " They were asked again." if self.session.deterministic else ""
+        return [
+            f"Scores did not come ({_counts(found)}): they failed, were interrupted or took longer than "
+            f"their lease.{again}"
+        ]
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{label}: {number:,}" for label, number in found.items())
 
 
 def open_campaign(
@@ -204,4 +305,12 @@ def open_campaign(
     """The campaign of this name; a new one, or the one that an earlier call began."""
     if name is None:
         raise BadArgument("name", name, "a name for the campaign that the storage keeps")
-    return Campaign.create(spec, storage, name)
+    try:
+        return Campaign.create(spec, storage, name)
+    except CampaignExists as error:
+        if "items" in spec or "items" not in Campaign.open(name, storage).spec.table:
+            raise
+        raise CampaignExists(
+            f"{error} What is on record is about just its items, which takes scores that are the same "
+            "whenever they are made: say deterministic=True if they are."
+        ) from None

@@ -98,7 +98,7 @@ def _ends(kind: BoundedDifferences, sense: int) -> tuple[float, float]:
 
 @verb
 def evidence(kind: Any, stream: Stream, margin: float, pool: int) -> float:
-    """The log wealth against a mean of at most -margin; ``pool``: how many fixed differences there are."""
+    """The log wealth against a mean of at most -margin; ``pool``: how many differences, if fixed."""
     raise MissingVerb("evidence", kind)
 
 

@@ -20,7 +20,7 @@ def run_items(
     row: Floats,
     asked: Ints,
 ) -> bool:
-    """Whether it is decided. ``order`` has the table's rows; a pool of fixed results is shuffled in it."""
+    """Whether it is decided. ``order`` has the table's rows; fixed results are shuffled in it."""
     size = table.shape[0]
     for _ in range(max_items):
         done = state.items[0]

@@ -124,7 +124,7 @@ class PairedSession(Items):
             left = tuple(k for k in range(self.what.arms) if self.is_in(k))
             winners = left if self.what.ties else tied(self.what, self.state) or named
         first = named[0] if named else self.what.control
-        return Verdict(self.decided, winners, first, len(self.rows), least, self.what.level)
+        return Verdict(self.decided, winners, first, self.counted, least, self.what.level)
 
     @property
     def used_up(self) -> bool:

@@ -124,11 +124,11 @@ def simulate_paired(
 
     Items are drawn from the table with replacement: it is the population. With ``pool`` a run has as
     many items as the table has rows, and ends undecided if they are not enough; if results are
-    ``deterministic`` too, each run shuffles the table and the question is about just its items. ``ties``: the answer may be that arms differ
-    by less than epsilon. ``duels``: an item goes to the leader and one challenger, not to all arms that
-    are in. ``minimum``: items before any decision. ``problem``: another question than for the best arm,
-    with its own epsilon and goal: TopArms, BetterThan, AnyBetterThan. Ctrl-C returns the runs that have
-    finished.
+    ``deterministic`` too, each run shuffles the table and the question is about just its items.
+    ``ties``: the answer may be that arms differ by less than epsilon. ``duels``: an item goes to the
+    leader and one challenger, not to all arms that are in. ``minimum``: items before any decision.
+    ``problem``: another question than for the best arm, with its own epsilon and goal: TopArms,
+    BetterThan, AnyBetterThan. Ctrl-C returns the runs that have finished.
     """
     rows = _check_table(table, family)
     size, arms = len(rows) if pool else None, rows.shape[1]
