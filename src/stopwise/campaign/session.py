@@ -133,6 +133,8 @@ class Session(View):
         """Events of one kind, in turn; how many matter: all, or up to the one that decides."""
         if self.decision is not None:
             return 0
+        if len(arms) > rounds.LONG:
+            self._rounds.compile(self.design)
         if numbers is None:
             numbers = [self.queue.oldest(arm) if self.order == "asked" else 0 for arm in arms]
         record = Record(
