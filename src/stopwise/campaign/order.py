@@ -113,6 +113,8 @@ class Queue:
 
     def feed(self, events: Record) -> Feed:
         """What these events let a session do; waiting samples come where their turn is."""
+        if len(self) == 0 and np.all(events.kinds == RECORDED):  # nothing to wait for
+            return Feed(events, np.arange(events.kinds.size))
         rows: list[tuple[int, int, float, int]] = []
         causes: list[int] = []
         for place, (kind, arm, sample, _, number) in enumerate(_rows(events)):

@@ -177,7 +177,8 @@ class Recording(Lifecycle):
         self, transaction: Transaction, session: AnySession, found: Recognition, places: Ints
     ) -> int:
         """Rows that are new, in this order; how many count."""
-        first, tokens = transaction.last + 1, found.tokens(places)
+        first = transaction.last + 1
+        tokens = found.tokens(places, first)
         arms, values = found.rows.arms[places].tolist(), found.rows.values[places].tolist()
         each = zip(tokens, arms, values, strict=True)
         new = [Sample(*row, False, first + place) for place, row in enumerate(each)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from array import array
 from collections.abc import Iterable
 from functools import cached_property
@@ -23,7 +24,11 @@ from stopwise.core.errors import BadArgument
 ENOUGH = 20.0  # bits: by accident rows agree so well once in a million times
 SUSPICIOUS = 10.0  # bits: at this point a person is asked
 TOLD = ""  # the source of samples that were told or recorded one by one
-PREFIX, BY_ID = "import", "import id"  # of tokens
+PREFIX, BY_ID = "import", "import id"  # how tokens begin
+# of a row, with the number of its event between; without that number by 0.3.0
+TOKEN = re.compile(
+    r"import (id \d{10} (?P<id>[0-9a-f]{32})|(?P<key>[0-9a-f]{16})( \d{10})? row (?P<row>\d{1,12}))"
+)
 ASK = (
     "Are they the same results? Then import them by a column that identifies each result (--id "
     "COLUMN). Are all of them new? Then say so (--new)."
@@ -51,6 +56,9 @@ class Source:
         self._rows, self._arms, self._late = array("q"), array("q"), array("b")
         self._values, self.ids = array("d"), bytearray()
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
     def add(self, row: int, arm: int, value: float, late: bool) -> None:
         """One sample more; its row in the file, from 1 on."""
         self._rows.append(row)
@@ -70,28 +78,17 @@ class Source:
 
 def sources(record: Iterable[tuple[str, int, float, bool]]) -> dict[str, Source]:
     """The samples of a record (token, arm, value, late) by their sources."""
-    found: dict[str, Source] = {}
+    found: dict[str, Source] = {TOLD: Source()}
     for number, (token, arm, value, late) in enumerate(record, 1):
-        word, key, row = _parts(token)
-        if word == BY_ID:
-            source = found.setdefault(BY_ID, Source())
-            source.ids += bytes.fromhex(key)
-            source.add(number, arm, value, late)
-        else:
-            found.setdefault(key, Source()).add(row or number, arm, value, late)
-    return found
-
-
-def _parts(token: str) -> tuple[str, str, int]:
-    """The kind of a token, its source or identity, and its row."""
-    if not token.startswith(PREFIX):
-        return "", TOLD, 0
-    parts = token.split(" ")
-    if len(parts) == 4 and parts[2] == "row" and parts[3].isdecimal():
-        return PREFIX, parts[1], int(parts[3])
-    if len(parts) == 3 and parts[1] == "id" and len(parts[2]) == 2 * ID.itemsize:
-        return BY_ID, parts[2], 0
-    return "", TOLD, 0
+        key, row = TOLD, number
+        if token.startswith(PREFIX) and (parts := TOKEN.fullmatch(token)):
+            if parts["id"]:
+                key = BY_ID
+                found.setdefault(key, Source()).ids += bytes.fromhex(parts["id"])
+            else:
+                key, row = parts["key"], int(parts["row"])
+        found.setdefault(key, Source()).add(row, arm, value, late)
+    return {key: source for key, source in found.items() if len(source)}
 
 
 class Recognition:
@@ -110,11 +107,18 @@ class Recognition:
         if not new:
             self._refuse_overlap()
 
-    def tokens(self, places: Ints) -> list[str]:
-        """Of rows that are new: by their identity, or by their place in the source."""
+    def tokens(self, places: Ints, number: int) -> list[str]:
+        """Of new rows that are the events from this number on, by their identity or row.
+
+        Rows that follow each other have tokens that do: they share the pages of an index.
+        """
         if self.rows.ids is not None:
-            return [f"{BY_ID} {each.tobytes().hex()}" for each in self.rows.ids[places]]
-        return [f"{PREFIX} {self._key} row {place + 1}" for place in places.tolist()]
+            hashes = self.rows.ids[places].tobytes().hex(" ", ID.itemsize).split(" ")
+            return [f"{BY_ID} {number + i:010} {each}" for i, each in enumerate(hashes)]
+        start = f"{PREFIX} {self._key}"
+        return [
+            f"{start} {number + i:010} row {each + 1}" for i, each in enumerate(places.tolist())
+        ]
 
     def _by_id(self, ids: Any) -> None:
         """The same identity is the same result: counted once, and it must say the same."""

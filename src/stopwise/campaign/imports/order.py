@@ -7,10 +7,13 @@ that needs of the data.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from stopwise.campaign.events import Event
 from stopwise.campaign.imports.rows import Rows
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument
@@ -83,3 +86,20 @@ def order_chance(values: Floats) -> float:
     variance = (n**2 - s4) / (n - 1) + (n**2 - 2 * s4) / ((n - 1) * (n - 2)) - mean**2
     cluster = (float(x @ np.roll(x, 1)) - mean) / math.sqrt(max(variance, 1e-12))
     return min(1.0, math.erfc(abs(trend) / math.sqrt(2)) + math.erfc(cluster / math.sqrt(2)))
+
+
+def order_problems(record: Sequence[Event]) -> list[str]:
+    """Imports whose rows are on record in another order than the seed of their shuffle gives."""
+    found = []
+    for place, event in enumerate(record):
+        note = json.loads(event.note) if event.kind == "imported" else {}
+        if note.get("order") == SHUFFLED:
+            after = record[place + 1 : place + 2 + note["new"]]  # with a decision, perhaps
+            rows = [each for each in after if each.kind == "recorded"][: note["new"]]
+            arms = np.array([each.arm for each in rows], dtype=np.int64)
+            values = np.array([each.value for each in rows], dtype=float)
+            order, seed = shuffled(arms, values)
+            same = np.array_equal(arms[order], arms) and np.array_equal(values[order], values)
+            if seed != note["seed"] or not same:
+                found.append(f"event {event.number}: imported rows are not in their shuffled order")
+    return found
