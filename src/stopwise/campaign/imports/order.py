@@ -19,6 +19,7 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument
 
 SHUFFLED, BY_TIME, AS_GIVEN = "shuffled", "by time", "as in the file"
+FEW = 8  # values of an arm, of which no order is too unlikely
 BY_ACCIDENT = 1e-4  # how often the test for sorted rows refuses rows that are not
 
 
@@ -42,7 +43,7 @@ def arranged(rows: Rows, in_order: bool) -> tuple[Ints, str, str]:
     if in_order:
         refuse_if_sorted(rows.arms, rows.values)
         return np.arange(len(rows)), AS_GIVEN, ""
-    order, seed = shuffled(rows.arms, rows.values)
+    order, seed = shuffled(rows.arms, rows.values) if len(rows) else (np.arange(0), "")
     if rows.times is None:
         return order, SHUFFLED, seed
     rank = np.empty(len(rows), dtype=np.int64)
@@ -66,26 +67,30 @@ def refuse_if_sorted(arms: Ints, values: Floats) -> None:
 
 
 def order_chance(values: Floats) -> float:
-    """How likely rows in random order show so strong a trend, or such clusters; two-sided, at most 1.
+    """How likely rows in random order show so strong a trend, or such clusters: by the normal law."""
+    if values.size < FEW or np.all(values == values[0]):
+        return 1.0
+    trend, cluster = order_scores(values)
+    return min(1.0, math.erfc(abs(trend) / math.sqrt(2)) + math.erfc(cluster / math.sqrt(2)) / 2)
 
-    Trend: the sum of place times rank; clusters: the sum of products of neighbours' ranks. Mean and
-    variance under all orders are those of Wald and Wolfowitz (1943); tails by the normal law.
+
+def order_scores(values: Floats) -> tuple[float, float]:
+    """Trend, the sum of place times rank; and clusters, the sum of products of neighbours' ranks.
+
+    Both less their means and over their standard deviations under all orders (Wald & Wolfowitz 1943).
     """
     n = values.size
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if n < 8 or counts.size < 2:
-        return 1.0
     ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[codes]
-    x = (ranks - ranks.mean()) / ranks.std()
+    x = (ranks - ranks.mean()) / ranks.std()  # sum x = 0, sum x^2 = n
     places = np.arange(n) - (n - 1) / 2.0
-    # sum of place x: mean 0, variance sum(place^2) n/(n - 1), as sum(x^2) = n
+    # sum of place x: mean 0, variance sum(place^2) sum(x^2)/(n - 1)
     trend = float(places @ x) / math.sqrt(float(places @ places) * n / (n - 1))
-    # circular sum of x_i x_(i + 1), for sum(x) = 0 and sums s2 = n, s4 of powers:
-    # mean -s2/(n - 1); variance (s2^2 - s4)/(n - 1) + (s2^2 - 2 s4)/((n - 1)(n - 2)) - mean^2
+    # sum of x_i x_(i + 1) around the circle, with s4 = sum x^4: mean -n/(n - 1),
+    # variance (n^2 - s4)/(n - 1) + (n^2 - 2 s4)/((n - 1)(n - 2)) - mean^2
     s4, mean = float((x**4).sum()), -n / (n - 1)
     variance = (n**2 - s4) / (n - 1) + (n**2 - 2 * s4) / ((n - 1) * (n - 2)) - mean**2
-    cluster = (float(x @ np.roll(x, 1)) - mean) / math.sqrt(max(variance, 1e-12))
-    return min(1.0, math.erfc(abs(trend) / math.sqrt(2)) + math.erfc(cluster / math.sqrt(2)))
+    return trend, (float(x @ np.roll(x, 1)) - mean) / math.sqrt(variance)
 
 
 def order_problems(record: Sequence[Event]) -> list[str]:

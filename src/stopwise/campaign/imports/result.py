@@ -25,14 +25,14 @@ class Import:
         found = f"{self.rows:,} rows"
         if self.known:
             found += f" ({self.new:,} new, {self.known:,} known)"
-        if self.new:
-            found += f", {self.order}"
         if self.decision is None:
-            return f"{found}; no decision yet"
-        return (
-            f"{found}; decided after {self.counted:,} of them: {self.decision.text} "
-            f"(evidence {self.decision.evidence:.3f}, threshold {self.decision.threshold:.3f})"
-        )
+            found += ", no decision yet"
+        else:
+            found += (
+                f"; decided after {self.counted:,} of them: {self.decision.text} "
+                f"(evidence {self.decision.evidence:.3f}, threshold {self.decision.threshold:.3f})"
+            )
+        return f"{found}\norder of the new rows: {self.order}" if self.new else found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values."""
