@@ -1,7 +1,7 @@
 """The order in which rows count. By time; else shuffled, so that the order of the file has no say.
 
-docs/what-the-guarantee-covers.md has the proof that a shuffled sample keeps the guarantee, and what
-that needs of the data.
+docs/past-results.md has the proof that a shuffled sample keeps the guarantee, and what that needs of
+the data.
 """
 
 from __future__ import annotations
