@@ -177,7 +177,7 @@ def test_the_same_rows_count_once_under_any_name(tmp_path: Path) -> None:
     rows = coins(1, 200)
     one = campaign()
     assert repr(one.import_results(table(tmp_path / "a.csv", rows))).startswith(
-        "200 rows, shuffled;"
+        "200 rows, no decision yet"
     )
     copy = one.import_results(table(tmp_path / "b.csv", rows))
     assert (copy.new, copy.known, copy.counted) == (0, 200, 200)
