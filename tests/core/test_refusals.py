@@ -54,6 +54,11 @@ class Empty(_Empty, sw.Problem, listed=False):
     """A problem that registered no verb."""
 
 
+def campaign() -> sw.Campaign:
+    spec = {"question": "best-arm", "arms": ["A", "B"], "family": "bernoulli", "delta": 0.1}
+    return sw.Campaign.create(spec, "memory:", "one")
+
+
 def cell(*given: Any, **bounds: Any) -> sw.Cells:
     return sw.Cells(2, {"a": sw.Polyhedron(*given, **bounds)})
 
@@ -984,6 +989,27 @@ REFUSALS += [
     (runs(levels, sw.TopTwo(slack=0.1)), BadArgument, ["slack: got 0.1", "no epsilon"]),
     (runs(two, sw.EbTcEpsilon(1.0)), BadArgument, ["epsilon: got 1.0", "less than the width 1"]),
     (runs(coins, sw.FrankWolfe()), NotDefined, ["FrankWolfe needs the cells", "AdaHedge()"]),
+    # tests/campaign/test_imports.py has the refusals of a file's cells and rows
+    (
+        lambda: campaign().import_results("past.txt"),
+        BadArgument,
+        ["file: got 'past.txt'", "ends with .csv, .parquet"],
+    ),
+    (
+        lambda: campaign().import_results("past.csv", time="day", in_order=True),
+        BadArgument,
+        ["in_order: got True", "a column of times"],
+    ),
+    (
+        lambda: campaign().record_all([(0, 1, "one"), (0, 7, "two")]),
+        BadArgument,
+        ["records[1]: value: got 7", "None of the 2 records was taken"],
+    ),
+    (
+        lambda: campaign().record_all([(0, 1, "one"), (5, 0, "two")]),
+        BadArgument,
+        ["records[1]: arm: got 5", "0 to 1"],
+    ),
 ]
 
 

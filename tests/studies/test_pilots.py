@@ -14,6 +14,7 @@ import stopwise as sw
 import stopwise.cli.plan  # registers its command
 from stopwise.cli.main import app
 from stopwise.core.errors import BadArgument
+from stopwise.studies.pilot import read_pilot
 
 PAIR, FAIR = sw.BestArm(2), {"uniform": sw.Uniform()}
 SCORES = "forest,boosting\n0.9,0.5\n0.8,0.4\n0.95,0.6\n"
@@ -145,3 +146,18 @@ def test_a_mistake_in_a_file_names_its_line(
         sw.Study.load(tmp_path / "mine.toml")
     for word in words:
         assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n1_0,2\n3,4\n", "row 2, column 'a'"),
+        ('a,b\n1,2\n3,"4\n5,6\n', "can be read"),
+        ("a;b\n1,5;2\n3;4\n", "'1,5'"),
+        ("a,b\n", "not empty"),
+    ],
+)
+def test_cells_that_are_no_numbers_are_refused(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "pilot.csv").write_text(text)
+    with pytest.raises(BadArgument, match=words):
+        read_pilot(tmp_path / "pilot.csv")

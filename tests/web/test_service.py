@@ -133,10 +133,38 @@ def test_the_life_of_a_campaign_through_the_client(
     assert local.verify().agrees
     changed = [event for event in local.events() if event.arm is None]
     assert [event.kind for event in changed] == [
-        *("paused", "resumed", "noted", "changed", "changed", "renamed"),
+        *("paused", "resumed", "noted", "changed", "changed", "renamed", "imported"),
         *("archived", "unarchived", "closed"),
     ]
     assert all(event.actor == "somebody at 127.0.0.1" for event in changed), "no tokens here"
+
+
+def test_many_results_are_taken_whole_or_not_at_all(
+    client: sw.Client, service: Service, tmp_path: Path
+) -> None:
+    """By the client from a file, and as rows or records from elsewhere."""
+    campaign = client.create(SPEC, "past")
+    rows = [f"{place % 2},{place // 3 % 2},{place},{100 - place}" for place in range(60)]
+    past, bad = tmp_path / "past.csv", tmp_path / "bad.csv"
+    past.write_text("\n".join(["arm,value,no,at", *rows]))
+    bad.write_text("\n".join(["arm,value,no,at", *rows, "0,7,60,1", "9,0,61,1"]))
+    with pytest.raises(sw.StopwiseError, match=r"row 61: value: .*2 of 62 rows are refused"):
+        campaign.import_results(bad)
+    records = [{"arm": 0, "value": value, "token": f"row {value}"} for value in (1, 0, 7)]
+    body = json.dumps({"records": records}).encode()
+    status, _, found = send(service, "POST", "/api/campaigns/past/records", body, JSON)
+    assert status == 422
+    assert "records[2]: value" in found["message"]
+    body = json.dumps({"source": "x", "rows": [["0", "1"], ["0", "1", "2"]]}).encode()
+    assert send(service, "POST", "/api/campaigns/past/import", body, JSON)[0] == 422
+    assert campaign.events() == []
+    made = campaign.import_results(past, id="no", time="at")
+    assert (made.rows, made.new, made.order) == (60, 60, "by time")
+    told = [int(event.value or 0) for event in campaign.events()[1:]]
+    assert told == [place // 3 % 2 for place in reversed(range(60))]
+    local = sw.Campaign.open("past", service.storage)
+    assert local.import_results(past, id="no").new == 0, "the same identities"
+    assert local.verify().agrees
 
 
 def test_many_tells_with_one_commit(client: sw.Client, service: Service) -> None:
@@ -301,6 +329,7 @@ ROUTES = [
     ("POST", "/api/campaigns/roles/release", {"token": "t"}, "work"),
     ("POST", "/api/campaigns/roles/heartbeat", {"token": "t"}, "work"),
     ("POST", "/api/campaigns/roles/records", {"records": [RESULT]}, "work"),
+    ("POST", "/api/campaigns/roles/import", {"source": "past", "rows": [["0", "1"]]}, "work"),
     ("POST", "/api/campaigns/roles/expire", {}, "work"),
     ("POST", "/api/campaigns/roles/note", {"text": "remember"}, "work"),
     ("POST", "/api/campaigns/roles/pause", {"reason": "lunch"}, "admin"),

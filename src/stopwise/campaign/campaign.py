@@ -19,9 +19,7 @@ from stopwise.campaign.errors import (
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.explain import Explanation
 from stopwise.campaign.explain_pairs import explain_pairs
-from stopwise.campaign.imports import Import, rows, send
 from stopwise.campaign.item_session import ItemSession
-from stopwise.campaign.lifecycle import Lifecycle
 from stopwise.campaign.names import (
     campaign_name,
     difference,
@@ -29,6 +27,7 @@ from stopwise.campaign.names import (
     refuse_if_absent,
     storage_address,
 )
+from stopwise.campaign.recording import Recording
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.results import Lead, Results
 from stopwise.campaign.spec import CampaignSpec
@@ -40,7 +39,7 @@ from stopwise.campaign.waiting import wait
 from stopwise.core import checks
 
 
-class Campaign(Lifecycle):
+class Campaign(Recording):
     """A question about real options, asked of any number of workers.
 
     Make one with ``Campaign.create`` or ``Campaign.open``. All methods are safe to call from several
@@ -147,21 +146,6 @@ class Campaign(Lifecycle):
     def wait(self, timeout: float | None = None, every: float = 1.0) -> Status:
         """The status once it is decided, closed or out of budget, or after ``timeout`` seconds."""
         return wait(self, timeout, every)
-
-    def import_results(
-        self,
-        path: str | PathLike[str],
-        arm: str = "arm",
-        value: str = "value",
-        source: str | None = None,
-    ) -> Import:
-        """Results of the past from a .csv or .parquet file, in the order in which they were begun.
-
-        Each row counts once, however often its file is imported; ``source`` names the file if that
-        may change.
-        """
-        found = rows(Path(path), arm, value, source, self.labels)
-        return Import(len(found), send(found, self.record_all), self.decision)
 
     def explain(self) -> Explanation:
         """In plain words: what is pursued and why, the evidence, and what comes next."""

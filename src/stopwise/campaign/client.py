@@ -8,7 +8,7 @@ import os
 import random
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -16,7 +16,8 @@ from urllib.parse import quote, urlsplit
 from stopwise.campaign import errors
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
 from stopwise.campaign.explain import Explanation
-from stopwise.campaign.imports import Import, Row, rows, send
+from stopwise.campaign.imports.result import Import
+from stopwise.campaign.imports.rows import Columns, file_cells
 from stopwise.campaign.spool import Spool
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.verify import Verification
@@ -255,20 +256,21 @@ class RemoteCampaign:
         arm: str = "arm",
         value: str = "value",
         source: str | None = None,
+        *,
+        id: str | None = None,  # noqa: A002
+        time: str | None = None,
+        in_order: bool = False,
+        new: bool = False,
     ) -> Import:
-        """Results of the past from a .csv or .parquet file; each row counts once."""
-        found = rows(Path(path), arm, value, source, [each.label for each in self.status().arms])
-        return Import(len(found), send(found, self._record_all), self.decision)
-
-    def _record_all(self, records: Sequence[Row]) -> list[Receipt | StopwiseError]:
-        given = [{"arm": arm, "value": value, "token": token} for arm, value, token in records]
-        found = self.client.call("POST", f"{self._path}/records", {"records": given})
-        return [
-            _refusal(each["problem"], 422)
-            if each["receipt"] is None
-            else Receipt(**each["receipt"])
-            for each in found
+        """As ``Campaign.import_results``; a file of more than 1 MB goes in where the storage is."""
+        columns, file = Columns(arm, value, id, time), Path(path)
+        rows = [
+            [cell if cell is None else str(cell) for cell in row]
+            for row in file_cells(file, columns)
         ]
+        body = {"source": source or file.name, "rows": rows, "id": id is not None}
+        body |= {"time": time is not None, "in_order": in_order, "new": new}
+        return Import.from_dict(self.client.call("POST", f"{self._path}/import", body))
 
     def status(self) -> Status:
         """Where the campaign stands."""

@@ -147,6 +147,9 @@ class Queue:
 
         It ends early where it is time to look ahead.
         """
+        size = events.kinds.size
+        if len(self) == 0 and np.all(events.kinds == RECORDED):  # nothing to wait for
+            return Feed(events, np.arange(size), size)
         rows: list[tuple[int, int, float, int]] = []
         causes: list[int] = []
         place = -1

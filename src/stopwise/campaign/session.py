@@ -194,6 +194,8 @@ class Session(View):
         """Events of one kind, in turn; how many matter: all, or up to the one that decides."""
         if self.decision is not None:
             return 0
+        if len(arms) > rounds.LONG:
+            self._rounds.compile(self.design)
         record = Record(
             np.full(len(arms), kind),
             np.array(arms, dtype=np.int64),

@@ -10,6 +10,7 @@ from typing import Any
 from stopwise import __version__
 from stopwise.campaign.changes import all_changes, changes
 from stopwise.campaign.events import Decision, Event
+from stopwise.campaign.imports.order import order_problems
 from stopwise.campaign.replay import Replay, replay
 from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.storage.transaction import Head
@@ -66,6 +67,7 @@ class Verification:
         remarks = asks if _release(version) != _release(__version__) else []
         problems = [
             *_numbering(record),
+            *order_problems(record),
             *([] if remarks else asks),
             *_decision_problems(spec, session, seen, claimed, record),
         ]

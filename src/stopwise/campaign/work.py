@@ -1,8 +1,7 @@
-"""What workers do with a campaign: ask, tell, record, release, heartbeat."""
+"""What workers do with a campaign: ask, tell, release, heartbeat."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
@@ -15,16 +14,15 @@ from stopwise.campaign.errors import (
     CampaignPaused,
     Conflict,
     NothingToAsk,
-    NotPossible,
     TooManyWait,
     UnknownToken,
 )
-from stopwise.campaign.events import WAITS, Decision, Receipt, Ticket, item_note
+from stopwise.campaign.events import WAITS, Decision, Event, Receipt, Ticket, item_note
 from stopwise.campaign.names import is_token, new_tokens, token_text
 from stopwise.campaign.pairs import tie_words, why_nothing
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica
-from stopwise.campaign.samples import Sample, arm_place, attempt, sample_value
+from stopwise.campaign.samples import Sample, attempt, sample_value
 from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Past, Transaction
@@ -205,52 +203,6 @@ class Work:
             transaction.slowest = max(took, transaction.slowest or 0.0)
         return Sample(token, asked.arm, sample, waiting, asked.number)
 
-    def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
-        """A sample that nobody asked for. With a ``token`` of yours it can be told again safely.
-
-        Its turn comes after all that was asked before.
-        """
-        used = secrets.token_hex(16) if token is None else token
-        (found,) = self.record_all([(arm, value, used)])
-        if isinstance(found, StopwiseError):
-            raise found
-        return found
-
-    def record_all(
-        self, records: Sequence[tuple[int | str, float, str]]
-    ) -> list[Receipt | StopwiseError]:
-        """Arms, samples and tokens, in order, with one commit: each receipt, or why it is refused."""
-        if self.spec.pairs is not None:
-            raise NotPossible(
-                f"campaign {self.name!r} is paired: a result belongs to an item and is told by the "
-                "ticket of its ask. Results that are there already: stopwise.evals.best_of reads them."
-            )
-        with self._replica.change() as (transaction, session):
-            self._expire_if_strict(transaction, session)
-            transaction.read_about([token for *_, token in records if is_token(token)])
-            return [attempt(self._record, transaction, session, *each) for each in records]
-
-    def _record(
-        self,
-        transaction: Transaction,
-        session: AnySession,
-        arm: int | str,
-        value: float,
-        token: str,
-    ) -> Receipt:
-        place, sample = arm_place(self.labels, arm), sample_value(self.spec.design.family, value)
-        past, _ = transaction.about(token_text(token))
-        if "asked" in past:
-            raise Conflict(f"token {token!r} belongs to an ask: use tell.")
-        if "recorded" not in past:
-            new = Sample(token, place, sample, False, transaction.last + 1)
-            self._take(transaction, session, "recorded", [new])
-        elif past["recorded"].arm != place:
-            raise Conflict(
-                f"token {token!r}: recorded for arm {past['recorded'].arm}, given {place}."
-            )
-        return self._receipt(transaction, "recorded", token, sample)
-
     def release(self, token: str, reason: str = "") -> bool:
         """The sample will not come; False if it is not in flight."""
         if not isinstance(reason, str) or len(reason) > LONGEST_NOTE:
@@ -263,10 +215,11 @@ class Work:
 
     def _take(
         self, transaction: Transaction, session: AnySession, kind: str, new: list[Sample]
-    ) -> None:
+    ) -> int:
         """New samples: each counts in its turn, unless the campaign was over before.
 
-        Where losses are at random a sample whose lease was over before is left out, too.
+        Where losses are at random a sample whose lease was over before is left out, too. Returns
+        how many count.
         """
         anyway = kind == "recorded" or self.spec.order == "told" or session.counts_late
         counts = [each for each in new if anyway or each.waiting]
@@ -283,6 +236,7 @@ class Work:
             transaction.add(kind, each.token, each.arm, each.value, now, late=late, note=note)
             if place == matter and not late and session.decision is not None:
                 self._decide(transaction, session)
+        return matter
 
     def _decide(self, transaction: Transaction, session: AnySession) -> None:
         assert session.decision is not None
@@ -300,10 +254,7 @@ class Work:
         """For what is on record: the same, however often it is told."""
         event = transaction.about(token).events[kind]
         if event.value != sample:
-            raise Conflict(
-                f"token {event.token!r}: {event.value!r} was told (event {event.number}); now "
-                f"{sample!r}. The first stands; samples are not corrected."
-            )
+            raise other_value(event, sample)
         assert event.arm is not None
         known = self._replica.decision
         decided = known is not None and known.number <= event.number + 1
@@ -343,3 +294,11 @@ class Work:
                 "for are recorded by their arm (record)."
             )
         return past
+
+
+def other_value(there: Event, sample: float) -> Conflict:
+    """Another value was told under the token."""
+    return Conflict(
+        f"token {there.token!r}: {there.value!r} was told (event {there.number}); now {sample!r}. "
+        "The first stands; samples are not corrected."
+    )

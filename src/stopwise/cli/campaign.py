@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # exit codes; 2 is any other refusal
 NO, DECIDED, SPENT, AWAY, PAUSED, CLOSED = 1, 3, 4, 5, 6, 7
 CODES = {  # by name: --help loads no database
+    "CampaignDecided": DECIDED,
     "BudgetSpent": SPENT,
     "StorageAway": AWAY,
     "CampaignPaused": PAUSED,
@@ -28,7 +29,8 @@ CODES = {  # by name: --help loads no database
 }
 EXITS = (
     "Exit codes: 0 fine; 1 no (verify does not agree; heartbeat of a sample that is not in flight); "
-    "2 a mistake, in one line on stderr; 3 ask: the campaign is decided; 4 ask: its budget is spent; "
+    "2 a mistake, in one line on stderr; 3 ask: the campaign is decided (import: "
+    "before the new rows); 4 ask: its budget is spent; "
     "5 the storage does not answer, try again; 6 ask: the campaign is paused or archived; 7 ask: it was "
     "closed without an answer."
 )

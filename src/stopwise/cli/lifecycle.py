@@ -9,7 +9,7 @@ import typer
 
 from stopwise.cli.app import DEFAULT, Json, Storage
 from stopwise.cli.campaign import Name, command, open_campaign
-from stopwise.cli.output import say
+from stopwise.cli.output import Progress, say
 from stopwise.core.errors import BadArgument
 
 Reason = Annotated[str, typer.Option(help="Why, for the record.")]
@@ -145,14 +145,37 @@ def import_results(
     file: Annotated[Path, typer.Argument(help=".csv or .parquet", show_default=False)],
     arm: Annotated[str, typer.Option(metavar="COLUMN", help="With labels or numbers.")] = "arm",
     value: Annotated[str, typer.Option(metavar="COLUMN", help="With the samples.")] = "value",
+    row_id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Identifies a result in all files."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="When each was taken; else rows are shuffled."),
+    ] = None,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="The file's order is that of the experiment.")
+    ] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="None of the rows was imported from another file.")
+    ] = False,
     source: Annotated[
         str | None, typer.Option(help="Names the file, if that changes.", show_default="its name")
     ] = None,
     storage: Storage = DEFAULT,
     as_json: Json = False,
 ) -> None:
-    """Record results of the past, in the file's order; each row counts once."""
-    found = open_campaign(name, storage).import_results(file, arm, value, source)
+    """Record results of the past: all rows of the file, or none; each counts once."""
+    campaign = open_campaign(name, storage)
+    with Progress() as progress:
+        found = campaign.import_results(
+            *(file, arm, value, source),
+            id=row_id,
+            time=time,
+            in_order=in_order,
+            new=new,
+            progress=progress,
+        )
     say(repr(found), found.to_dict(), as_json)
 
 

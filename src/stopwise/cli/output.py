@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from stopwise.core.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from stopwise.campaign.campaign import Campaign
@@ -80,3 +84,32 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         shown.add_row(*row)
     Console(highlight=False).print(shown)
+
+
+class Progress:
+    """A line on standard error that says how far something is, from its first second on."""
+
+    def __init__(self) -> None:
+        self._begun = self._said = time.monotonic()
+        self._on_screen = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __call__(self, what: str, rows: int) -> None:
+        """So many rows so far."""
+        now = time.monotonic()
+        if now - self._said < (0.2 if self._on_screen else 2.0) or now - self._begun < PATIENCE:
+            return
+        self._said, text = now, f"stopwise: {what} {rows:,} rows"
+        if self._on_screen:
+            sys.stderr.write(f"\r{text:<60}")
+            sys.stderr.flush()
+        else:
+            typer.echo(text, err=True)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._on_screen and self._said > self._begun:
+            sys.stderr.write("\r" + " " * 60 + "\r")
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            warn("interrupted: nothing was imported.")

@@ -47,9 +47,11 @@ def _lines(path: Path) -> list[list[str]]:
         raise BadArgument("pilot", str(path), f"a text file that can be read ({error})") from None
     first = text.partition("\n")[0]
     between = max(BETWEEN, key=first.count)
-    rows = [
-        [cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=between)
-    ]
+    reader = csv.reader(text.splitlines(), delimiter=between, strict=True)
+    try:
+        rows = [[cell.strip() for cell in row] for row in reader]
+    except csv.Error as error:  # such as a quote that never ends
+        raise BadArgument("pilot", str(path), f"a CSV file that can be read ({error})") from None
     while rows and not any(rows[-1]):
         rows.pop()
     if len(rows) < 2:
@@ -73,7 +75,7 @@ def _labels(path: str, cells: list[str]) -> list[str]:
 
 def _is_number(cell: str) -> bool:
     try:
-        return math.isfinite(float(cell))
+        return math.isfinite(float(cell)) and "_" not in cell  # Python's 1_0 is ten
     except ValueError:
         return False
 

@@ -8,12 +8,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MOST_TICKETS = 1000
 MOST_TELLS = 1000
+MOST_ROWS = 500_000
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 TokenText = Annotated[str, Field(min_length=1, max_length=64)]
 Seconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Text = Annotated[str, Field(max_length=1000)]
 Value = Annotated[float, Field(allow_inf_nan=False)]
+
+Cell = Annotated[str, Field(max_length=1000)] | int | Value | None
 
 
 class Form(BaseModel):
@@ -90,6 +93,29 @@ class Records(Form):
     """Many samples that nobody asked for, in the order in which they were begun."""
 
     records: Annotated[list[Result], Field(min_length=1, max_length=MOST_TELLS)]
+
+
+class ImportRows(Form):
+    """Results of the past: rows of an arm, a value and, if so said, an identity and a time."""
+
+    source: Name
+    rows: Annotated[list[list[Cell]], Field(min_length=1, max_length=MOST_ROWS)]
+    id: bool = False
+    time: bool = False
+    in_order: bool = False
+    new: bool = False
+
+
+class ImportOut(BaseModel):
+    """What came of them: all of them are on record."""
+
+    rows: int
+    new: int
+    known: int
+    counted: int
+    order: str
+    seed: str
+    decision: dict[str, Any] | None
 
 
 class Release(Form):

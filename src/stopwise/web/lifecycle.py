@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from stopwise.campaign.campaign import Campaign
+from stopwise.campaign.imports.rows import Columns
 from stopwise.web import forms
 from stopwise.web.middleware.http import HOLDER
 from stopwise.web.routes import REFUSALS, change as store_change
@@ -84,3 +85,18 @@ async def change(request: Request, name: str, form: forms.Change) -> forms.Chang
     """Another budget, minimum of samples an arm, labels, or losses: what is not given stays."""
     given: dict[str, Any] = {key: getattr(form, key) for key in form.model_fields_set}
     return await _done(request, name, lambda each, who: each.change(**given, actor=who))
+
+
+@router.post("/import")
+async def import_rows(request: Request, name: str, form: forms.ImportRows) -> forms.ImportOut:
+    """Results of the past: all rows, or none; those that are on record count once."""
+    who = actor(request)
+    columns = Columns("arm", "value", "id" if form.id else None, "time" if form.time else None)
+
+    def work(campaign: Campaign) -> dict[str, Any]:
+        made = campaign.import_table(
+            *(form.source, form.rows, columns, form.in_order, form.new), actor=who
+        )
+        return made.to_dict()
+
+    return forms.ImportOut(**await store_change(request, name, work))

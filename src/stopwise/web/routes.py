@@ -185,7 +185,7 @@ async def record(request: Request, name: str, form: forms.Record) -> forms.Recei
 
 @router.post("/campaigns/{name}/records", response_model=list[forms.TellOut])
 async def records(request: Request, name: str, form: forms.Records) -> Response:
-    """Many of them in order, with one commit; each is taken or refused for itself."""
+    """Many of them in order, with one commit: all of them, or none."""
     given = [(each.arm, each.value, each.token) for each in form.records]
     return _json([_told(each) for each in await change(request, name, _recording(given))])
 

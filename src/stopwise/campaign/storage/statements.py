@@ -118,6 +118,13 @@ SINCE = Statement(
     .order_by(events.c.number)
     .limit(sa.bindparam("most"))
 )
+SAMPLE_FIELDS = [events.c[name] for name in ("number", "kind", "token", "arm", "value", "late")]
+SAMPLES = Statement(
+    sa.select(*SAMPLE_FIELDS)
+    .where(_here(events), events.c.number > sa.bindparam("after"))
+    .order_by(events.c.number)
+    .limit(sa.bindparam("most"))
+)
 LEASES_OF = sa.select(leases.c.token, leases.c.arm, leases.c.deadline).where(_here(leases))
 ORDER = (leases.c.deadline, leases.c.token)
 ALL_LEASES = Statement(LEASES_OF.order_by(*ORDER).limit(sa.bindparam("most")))

@@ -5,7 +5,7 @@ What is added is written together at the end, or before it is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from stopwise.campaign.storage.statements import (
     MOST_TOKENS,
     NAMES,
     RENAME,
+    SAMPLES,
     SAVE,
     SAVE_ROW,
     SINCE,
@@ -38,6 +39,8 @@ from stopwise.campaign.storage.statements import (
     Connection,
 )
 from stopwise.core.arrays import Ints
+
+AT_ONCE = 50_000  # rows of a long read
 
 
 class Head(NamedTuple):
@@ -103,6 +106,27 @@ class Transaction:
         if token not in self._past:
             self.read_about([token])
         return self._past[token]
+
+    def expect_new(self, tokens: Sequence[str]) -> None:
+        """There is nothing on record about these tokens: nobody need look."""
+        self._past.update({token: Past({}, False) for token in tokens})
+
+    def samples(self) -> Iterator[tuple[str, int, float, bool]]:
+        """All samples on record, in turn: token, arm, value, and whether it is late."""
+        self._write()
+        after = 0
+        while rows := self._connection.rows(
+            SAMPLES, wanted=self.head.id, after=after, most=AT_ONCE
+        ):
+            after = rows[-1][0]
+            for _, kind, token, arm, value, late in rows:
+                if kind in ("told", "recorded"):
+                    yield token, arm, value, bool(late)
+
+    def flush(self) -> None:
+        """Write what was added, and forget it: a long transaction takes no more memory."""
+        self._write()
+        self._past.clear()
 
     def read_about(self, tokens: Sequence[str]) -> None:
         """What is on record about these tokens, to be asked for one by one."""
