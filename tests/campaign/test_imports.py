@@ -27,7 +27,7 @@ from stopwise.campaign.imports.rows import Rows
 from stopwise.campaign.session import Session
 
 COINS = {"question": "best-arm", "arms": ["A", "B"], "family": "bernoulli", "delta": 1e-9}
-NORMAL = {**COINS, "family": "gaussian"}
+NORMAL = {**COINS, "family": {"kind": "gaussian", "variance": 1}}
 IMPORTER = """
 import sys
 from stopwise import Campaign
