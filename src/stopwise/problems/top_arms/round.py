@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.gap import pair_cost
-from stopwise.core.arrays import Floats, Ints, assign
+from stopwise.core.arrays import Floats, Ints, assign, total
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
+from stopwise.families.verbs import arms_alike
 from stopwise.problems import rounds
 from stopwise.problems.arm_sets import closed_set
 from stopwise.problems.rounds import Search
@@ -65,14 +66,8 @@ def _answer_weights(
     problem: TopArms, family: Any, data: Data, sketch: Pairs, code: Code, weights: Floats
 ) -> None:
     """Where the answer is wrong, those of the best arms: the evidence grows for what looks right."""
-    worst, best = math.inf, -math.inf
-    for k in range(problem.arms):
-        if code[k] == 1:
-            worst = min(worst, data.means[k])
-        else:
-            best = max(best, data.means[k])
     assign(sketch.trial, code)
-    if not worst + problem.epsilon > best:
+    if not _correct(problem, data.means, code):
         best_set(data.means, problem.m, sketch.order, sketch.trial)
     rounds.solve_round(problem, family, data.means, sketch.trial, weights)
 
@@ -136,6 +131,56 @@ def _answer_at(problem: TopArms, family: Any, data: Data, sketch: Pairs, code: C
     best_set(data.means, problem.m, sketch.order, code)
 
 
+MOST = 64  # sets that are tried: each takes a solution
+
+
+@rounds.first_close.register(TopArms)
+def _first_close(problem: TopArms, family: Any, data: Data, sketch: Pairs, search: Search) -> bool:
+    """Where quieter arms may be easier to prove: the pursued set, while it is close to the easiest.
+
+    That is looked for from the m largest means, by swaps of two arms.
+    """
+    if problem.epsilon == 0.0 or arms_alike(family):
+        return False
+    means, weights, trial = data.means, search.trial, sketch.trial
+    best_set(means, problem.m, sketch.order, trial)
+    best = rounds.solve_round(problem, family, means, trial, weights)
+    arm, other, since, tried = 0, 0, 0, 1
+    while since < problem.arms * problem.arms and tried < MOST:
+        other += 1
+        if other == problem.arms:
+            arm, other = (arm + 1) % problem.arms, 0
+        since += 1
+        if trial[arm] == 1 and trial[other] == 0:
+            trial[arm], trial[other] = 0, 1
+            value = 0.0
+            if _correct(problem, means, trial):
+                value = rounds.solve_round(problem, family, means, trial, weights)
+                tried += 1
+            if value > best * (1.0 + 1e-9):
+                best, since = value, 0
+            else:
+                trial[arm], trial[other] = 1, 0
+    kept = 0.0
+    if total(search.code) == problem.m:
+        kept = rounds.solve_round(problem, family, means, search.code, weights)
+    if not kept >= (1.0 - search.slack) * best:
+        assign(search.code, trial)
+    return True
+
+
+@jitable
+def _correct(problem: TopArms, means: Floats, code: Code) -> bool:
+    """Whether no arm that is left out is better than one of the set by epsilon."""
+    worst, best = math.inf, -math.inf
+    for k in range(code.size):
+        if code[k] == 1:
+            worst = min(worst, means[k])
+        else:
+            best = max(best, means[k])
+    return worst + problem.epsilon > best
+
+
 @rounds.first_reachable.register(TopArms)
 def _first_reachable(
     problem: TopArms,
@@ -150,6 +195,9 @@ def _first_reachable(
 
     Who is out of whose reach has no circles, so that any such set of fewer arms can be filled up.
     """
+    if search.slack >= 0.0 and rounds.first_close(problem, family, data, sketch, search):
+        search.point[0] = math.nan
+        return rounds.BY_VALUE
     barrier = math.inf
     for arm in range(problem.arms):
         sketch.order[arm] = arm
