@@ -24,6 +24,7 @@ from stopwise.problems.verbs import (
     code_size,
     contest,
     encode,
+    sense,
     several_answers,
     shape,
 )
@@ -105,7 +106,9 @@ def usual_strategy(problem: Problem) -> str | dict[str, str]:
     oracle's is the best arm. Elsewhere several answers may be oracle answers, and one has to be kept to.
     """
     if several_answers(problem) and contest(problem) == 0.0:
-        return "sticky-track-and-stop"
+        sticky = "sticky-track-and-stop"
+        # arms that are compared have but one vector of oracle weights an answer: docs/strategies.md
+        return sticky if sense(problem) == 0 else {"kind": sticky, "tracking": "D"}
     return {"kind": "track-and-stop", "tracking": "D"}
 
 

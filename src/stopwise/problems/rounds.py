@@ -247,7 +247,7 @@ class Search(NamedTuple):
     point: Floats  # a model of the region at which it is an oracle answer (or nan, see ``reach``)
     trial: Floats  # scratch
     slack: float = -1.0  # see ``first_close``; negative: reachable answers may be bounds
-    unknown: bool = False  # whether nothing is known of what can be reached
+    forced: bool = False  # the same also where what can be reached is solved for
 
 
 BY_VALUE = -math.inf  # in place of a barrier
@@ -285,7 +285,7 @@ def first_close(problem: Any, family: Any, data: Data, sketch: Any, search: Sear
 
     For questions of which no more is known than bounds on what can be reached; False for others.
     """
-    return search.unknown and close_of_listed(sketch, problem, family, data, search)
+    return search.forced and close_of_listed(sketch, problem, family, data, search)
 
 
 @verb

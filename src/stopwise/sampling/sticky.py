@@ -48,6 +48,7 @@ from stopwise.sampling.tracking import TRACKING, tracker
 from stopwise.sampling.verbs import Question, aim, bind, notes, notice
 
 STEPS = 8  # log f(t) is tabulated at t = 2^(j/8) and rounded up to the next of these t
+CLOSE = ("bounded", "always", "never")
 SELDOM = 1.02  # by what factor the rounds grow until close answers are solved for again
 
 
@@ -55,7 +56,7 @@ class _StickyTrackAndStop(NamedTuple):
     tracker: Any
     order: tuple[Answer, ...] | None
     region: Callable[[float], float] | None
-    close: bool
+    close: str
 
 
 class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
@@ -64,8 +65,9 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
     ``order`` lists the problem's answers, first choice first (default: the problem's order).
     ``region`` is a function t -> log f(t) that does not fall; by default beta(t, t^-5) of the run's
     threshold, for all arms together. Either is rounded up to the next t of the form 2^(j/8).
-    Where only bounds are known on what can be reached, the close answers are taken instead: nearly as
-    easy to prove as the easiest. ``close=False`` keeps to the bounds, as up to 0.3.0.
+    ``close`` says where the close answers, nearly as easy to prove as the easiest, take the place of the
+    reachable ones: "bounded", where only bounds are known on what can be reached; "always", for every
+    question whose answers are listed one by one; "never", as up to 0.3.0.
     """
 
     __slots__ = ()
@@ -82,7 +84,9 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
     options = {
         "tracking": TRACKING,
         "order": Option({"type": "array"}, "All answers, first choice first"),
-        "close": Option({"type": "boolean"}, "false: as up to 0.3.0, needs more samples"),
+        "close": Option(
+            {"enum": list(CLOSE)}, "Where to pursue answers that are nearly the easiest to prove"
+        ),
     }
     minds_costs = True
     unspelled = ("region",)  # a function cannot be written into a file
@@ -92,18 +96,18 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
         tracking: Any = "C",
         order: Sequence[Answer] | None = None,
         region: Callable[[float], float] | None = None,
-        close: bool = True,
+        close: str = CLOSE[0],
     ) -> StickyTrackAndStop:
         if region is not None and not callable(region):
             raise BadArgument("region", region, "a function t -> log f(t), or None")
-        if not isinstance(close, bool):
-            raise BadArgument("close", close, "true or false")
+        if close not in CLOSE:
+            raise BadArgument("close", close, "bounded, always or never")
         listed = None if order is None else tuple(order)
         return super().__new__(cls, tracker(tracking), listed, region, close)
 
     def __repr__(self) -> str:
-        bounds = "" if self.close else ", close=False"
-        given = f"order={self.order!r}, region={self.region!r}{bounds}"
+        close = "" if self.close == CLOSE[0] else f", close={self.close!r}"
+        given = f"order={self.order!r}, region={self.region!r}{close}"
         return f"StickyTrackAndStop({self.tracker!r}, {given})"
 
 
@@ -114,7 +118,7 @@ class Sticky(NamedTuple):
     order: Ints
     levels: Floats
     close: bool
-    unknown: bool  # whether nothing is known of what can be reached
+    forced: bool  # also where what can be reached is solved for
 
 
 @bind.register(StickyTrackAndStop)
@@ -125,8 +129,8 @@ def _bind(strategy: StickyTrackAndStop, question: Question) -> Sticky:
     if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
         raise BadArgument("region", strategy.region, "a finite function of t that does not fall")
     order = _places(strategy.order, question.problem)
-    unknown = nothing_known(question.problem, question.family)
-    return Sticky(strategy.tracker, order, levels, strategy.close, unknown)
+    forced = strategy.close == "always" or nothing_known(question.problem, question.family)
+    return Sticky(strategy.tracker, order, levels, strategy.close != "never", forced)
 
 
 def _places(order: tuple[Answer, ...] | None, problem: Any) -> Ints:
@@ -223,7 +227,7 @@ def _certify(
     """Solve for the first of I_t, and keep why it is the first."""
     point, costs, trial, known = state.pursuit.notes
     slack = 1.0 / max(1.0, math.log(rounds)) if strategy.close else -1.0
-    search = Search(strategy.order, state.pursuit.code, point, trial, slack, strategy.unknown)
+    search = Search(strategy.order, state.pursuit.code, point, trial, slack, strategy.forced)
     held = known[TOTAL] <= level
     known[BARRIER] = first_reachable(problem, family, state.data, state.sketch, level, held, search)
     if known[BARRIER] == BY_VALUE:

@@ -136,24 +136,32 @@ MOST = 64  # sets that are tried: each takes a solution
 
 @rounds.first_close.register(TopArms)
 def _first_close(problem: TopArms, family: Any, data: Data, sketch: Pairs, search: Search) -> bool:
-    """Where quieter arms may be easier to prove: the pursued set, while it is close to the easiest.
-
-    That is looked for from the m largest means, by swaps of two arms.
-    """
-    if problem.epsilon == 0.0 or arms_alike(family):
+    """The pursued set, while it is close to the easiest; else that one."""
+    if problem.epsilon == 0.0:
         return False
-    means, weights, trial = data.means, search.trial, sketch.trial
+    best = _easiest(problem, family, data.means, sketch, search.trial)
+    kept = 0.0
+    if total(search.code) == problem.m:
+        kept = rounds.solve_round(problem, family, data.means, search.code, search.trial)
+    if not kept >= (1.0 - search.slack) * best:
+        assign(search.code, sketch.trial)
+    return True
+
+
+@jitable
+def _easiest(problem: TopArms, family: Any, means: Floats, sketch: Pairs, weights: Floats) -> float:
+    """The largest value of a set: the m largest means, if arms are alike; else as far as swaps of two
+    arms lead from there.
+    """
+    arms, trial = problem.arms, sketch.trial
     best_set(means, problem.m, sketch.order, trial)
     best = rounds.solve_round(problem, family, means, trial, weights)
-    arm, other, since, tried = 0, 0, 0, 1
-    while since < problem.arms * problem.arms and tried < MOST:
-        other += 1
-        if other == problem.arms:
-            arm, other = (arm + 1) % problem.arms, 0
-        since += 1
+    place, since, tried = 0, 0, 1 if not arms_alike(family) else MOST
+    while since < arms * arms and tried < MOST:
+        arm, other = place // arms, place % arms
+        place, since = (place + 1) % (arms * arms), since + 1
         if trial[arm] == 1 and trial[other] == 0:
-            trial[arm], trial[other] = 0, 1
-            value = 0.0
+            trial[arm], trial[other], value = 0, 1, 0.0
             if _correct(problem, means, trial):
                 value = rounds.solve_round(problem, family, means, trial, weights)
                 tried += 1
@@ -161,12 +169,7 @@ def _first_close(problem: TopArms, family: Any, data: Data, sketch: Pairs, searc
                 best, since = value, 0
             else:
                 trial[arm], trial[other] = 1, 0
-    kept = 0.0
-    if total(search.code) == problem.m:
-        kept = rounds.solve_round(problem, family, means, search.code, weights)
-    if not kept >= (1.0 - search.slack) * best:
-        assign(search.code, trial)
-    return True
+    return best
 
 
 @jitable
