@@ -111,7 +111,21 @@ def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     priced = table.get("costs") is not None and not table.get("paired")
     saved = {"minimise": GOALS[1]} if priced else {}
     free = {"additions": ADDITIONS[0]} if table.get("room") is not None else {}
-    return make({"order": ORDERS[0], **saved, **free, **table})._replace(given=table)
+    return make({"order": ORDERS[0], **saved, **free, **_explicit(table)})._replace(given=table)
+
+
+def _explicit(table: dict[str, Any]) -> dict[str, Any]:
+    """New specs spell out the strategy's options that earlier releases did not have."""
+    given = table.get("strategy")
+    if given is None:
+        return table
+    chosen, options = spelling.strategy(given), _options(given)
+    said = {key: getattr(chosen, key) for key in chosen.former if key not in options}
+    return {**table, "strategy": {**options, **said}} if said else table
+
+
+def _options(given: Any) -> Mapping[str, Any]:
+    return spelling.split("strategy", given) if isinstance(given, str) else given
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -213,6 +227,8 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
     for key, unsaid in (("order", "told"), ("additions", ADDITIONS[1])):  # what no key means
         if key not in stored and given.get(key) == unsaid:
             del given[key]
+    if "strategy" in stored and _explicit(dict(stored)) == stored:
+        given = _explicit(given)
     return make({**kept, **given})
 
 
@@ -282,6 +298,9 @@ def _check_keys(table: dict[str, Any]) -> None:
 def _strategy(given: Any) -> Strategy:
     """A strategy that can run without the true means."""
     chosen: Strategy = spelling.strategy(given)
+    unsaid = {key: old for key, old in chosen.former.items() if key not in _options(given)}
+    if unsaid:
+        chosen = chosen._replace(**unsaid)  # type: ignore[attr-defined]
     if chosen.needs_truth:
         known = [name for name, each in registry.load("strategy").items() if not each.needs_truth]
         allowed = f"a strategy that does not need the true means: {', '.join(known)}"

@@ -285,25 +285,19 @@ def first_close(problem: Any, family: Any, data: Data, sketch: Any, search: Sear
 
     For questions of which no more is known than bounds on what can be reached; False for others.
     """
-    return search.forced and close_of_listed(sketch, problem, family, data, search)
+    return search.forced and close_of_listed(problem, family, data, search)
 
 
-@verb
-def close_of_listed(sketch: Any, problem: Any, family: Any, data: Data, search: Search) -> bool:
-    """The same, one answer after the other; False where the sketch has no room for that."""
-    return False
-
-
-@close_of_listed.register(Scratch)
-def close_in_scratch(sketch: Any, problem: Any, family: Any, data: Data, search: Search) -> bool:
-    """In the room of ``Scratch``."""
+@jitable
+def close_of_listed(problem: Any, family: Any, data: Data, search: Search) -> bool:
+    """The same, one answer after the other; False where they are not listed, or all are wrong."""
     best = 0.0
     for turn in range(search.order.size):
-        sketch.code[0] = search.order[turn]
-        best = max(best, solve_round(problem, family, data.means, sketch.code, sketch.weights))
-    for turn in range(search.order.size):
         search.code[0] = search.order[turn]
-        value = solve_round(problem, family, data.means, search.code, sketch.weights)
+        best = max(best, solve_round(problem, family, data.means, search.code, search.trial))
+    for turn in range(search.order.size if best > 0.0 else 0):
+        search.code[0] = search.order[turn]
+        value = solve_round(problem, family, data.means, search.code, search.trial)
         if value >= (1.0 - search.slack) * best:
             return True
     return False

@@ -89,6 +89,7 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
         ),
     }
     minds_costs = True
+    former = {"close": "never"}
     unspelled = ("region",)  # a function cannot be written into a file
 
     def __new__(

@@ -15,9 +15,10 @@ TERMS = 4096  # of the sum are added one by one, the others by an integral
 def conservative_constant(arms: int, delta: float) -> float:
     """log of the smallest C with C >= e sum_t (e/K)^K (x (x log t + 1))^K / t^2, x = log(C t^2/delta).
 
-    The inequality counts slices of the number of samples: the ceiling of x log t, for which the paper has
-    x log t and here stands x log t + 1. In b = log(C/delta) it says b - log(right side) >= log(1/delta). The left side grows wherever
-    b >= 2K, and is negative below (docs/thresholds.md), so Newton's method finds the one solution;
+    The inequality counts slices of the numbers of samples: the ceiling of x log t, where the paper has
+    x log t and here stands x log t + 1. In b = log(C/delta) the condition is b - log(right side) >=
+    log(1/delta). The left side grows wherever b >= 2K, and is negative below (docs/thresholds.md), so
+    Newton's method finds the one solution;
     log C is rounded up by 1e-9 of itself, far more than all that is neglected.
     """
     goal, least = -math.log(delta), 2.0 * arms

@@ -174,7 +174,7 @@ def _reach(
 def _first_close(
     problem: AnyBetterThan, family: Any, data: Data, sketch: Scratch, search: Search
 ) -> bool:
-    return rounds.close_of_listed(sketch, problem, family, data, search)
+    return rounds.close_of_listed(problem, family, data, search)
 
 
 @rounds.answer_weights.register(AnyBetterThan)
