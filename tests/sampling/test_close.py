@@ -102,20 +102,20 @@ def test_a_pursued_set_is_kept_while_it_is_close() -> None:
         assert verbs.decode(problem, code) == kept
 
 
-@pytest.mark.parametrize(("problem", "family", "means"), INSTANCES[:3:2] + INSTANCES[3:4], ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize(("problem", "family", "means"), [INSTANCES[0], INSTANCES[3]], ids=str)
 def test_sticky_is_as_quick_as_the_lower_bound(problem: Any, family: Any, means: Any) -> None:
-    """Bounds took 41, 1.7 and 6.7 times T* log 1/delta here.
+    """Bounds took 32 and 3.5 times T* log 1/delta here.
 
-    The mean of 8 runs is below 1.4: at 1.1 with a standard deviation of .1 a run (bench/ratios.py), that
-    is 8 standard errors away, a false alarm of less than 1e-6.
+    The mean of 8 runs is below 2: at 1.17 with a standard deviation of .2 a run (bench/ratios.py), that
+    is 11 standard errors away, a false alarm of less than 1e-6.
     """
-    delta = math.exp(-150)
     time = sw.oracle(problem, means, family=family).time
     found = sw.simulate(
         *(problem, means), family=family, strategy=sw.StickyTrackAndStop(), stopping=sw.Stylized(),
-        delta=delta, repetitions=8, seed=1, workers=1, progress=False, max_rounds=100_000,
+        delta=math.exp(-50), repetitions=8, seed=1, workers=1, progress=False, max_rounds=30_000,
     )  # fmt: skip
-    assert found.stopping_times.mean() / (time * 150) < 1.4
+    assert found.stopping_times.mean() / (time * 50) < 2.0
 
 
 def test_what_was_is_still_there() -> None:
@@ -131,11 +131,13 @@ def test_a_question_of_which_nothing_is_known_is_not_stuck() -> None:
     cells = sw.Cells(
         2,
         {
-            "first": sw.Polyhedron([[1.0, 0.0]], [0.45]),
-            "second": sw.Polyhedron([[0.0, 1.0]], [0.45]),
+            "first": sw.Polyhedron([[-1.0, 0.0]], [-0.45]),
+            "second": sw.Polyhedron([[0.0, -1.0]], [-0.45]),
         },
     )
-    run = sw.run(cells, [0.5, 0.8], family=COINS, strategy=sw.StickyTrackAndStop(), seed=1)
+    run = sw.run(
+        cells, [0.5, 0.8], family=COINS, strategy=sw.StickyTrackAndStop(), seed=1, max_rounds=3000
+    )
     assert run.answer == "second"
 
 
