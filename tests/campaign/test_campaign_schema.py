@@ -141,3 +141,23 @@ def test_every_kind_is_in_it() -> None:
     for role in registry.ROOMS:
         for kind in registry.names(role):
             assert (f'"const": "{kind}"' in text) == (kind != "oracle-weights"), kind
+
+
+def test_sticky_of_old_specs_means_what_it_meant() -> None:
+    """Specs without ``close`` are those of 0.3.0 and before; new ones spell it out."""
+    table = {
+        "question": {"kind": "better-than", "epsilon": 0.2},
+        "arms": ["control", "a", "b"],
+        "family": "bernoulli",
+        "delta": 0.1,
+        "strategy": "sticky-track-and-stop",
+    }
+    old, new = specs.make({**table, "order": "asked"}), specs.read(table)
+    assert old.table["strategy"] == "sticky-track-and-stop"
+    assert old.design.asked.strategy.close == "never"
+    assert new.table["strategy"] == {"kind": "sticky-track-and-stop", "close": "bounded"}
+    assert new.design.asked.strategy.close == "bounded"
+    assert specs.like(specs.read(table), old.table).key == old.key  # the same file finds either
+    assert specs.like(specs.read(table), new.table).key == new.key
+    usual = specs.read({key: value for key, value in table.items() if key != "strategy"})
+    assert usual.design.asked.strategy.close == "bounded"

@@ -21,6 +21,14 @@ FROZEN = json.loads((ASSETS / "golden-0.2.0.json").read_text())
 MENDED = {
     "conservative": "its constant forgot delta in the logarithm, and proved only 1.48 delta",
 }
+# settings in which only bounds are known on what Sticky can reach: it kept to answers that were merely
+# correct, or that the bounds did not exclude, and now pursues those that are nearly the easiest to
+# prove. With close="never" the runs are the same
+BOUNDED = {
+    129: "any sign: the box around the region",
+    134: "any half-space with coins: the box around the region",
+    143: "cells: values that move by at most sqrt(level/min N)",
+}
 TIED = "coins with weights 3/5 and 2/5 and 3 and 2 samples: the last digit says which one lags"
 MOVED = {(147, 2): TIED, (147, 3): TIED}  # setting and run
 CAMPAIGNS = ("pages", "limits", "both", "running", "own")
@@ -34,7 +42,7 @@ def test_runs_are_those_of_0_2_0(setting: dict[str, Any], monkeypatch: pytest.Mo
         Setting(
             spelling.problem(setting["problem"], len(means)),
             spelling.family(setting["family"]),
-            spelling.strategy(setting["strategy"]),
+            _strategy(setting),
             spelling.stopping(setting["stopping"]),
         ),
         means,
@@ -55,6 +63,11 @@ def test_runs_are_those_of_0_2_0(setting: dict[str, Any], monkeypatch: pytest.Mo
         assert outcome.times.tolist() == known["times"]
         assert outcome.codes.tolist() == known["codes"]
         assert outcome.counts.tolist() == known["counts"]
+
+
+def _strategy(setting: dict[str, Any]) -> Any:
+    chosen = spelling.strategy(setting["strategy"])
+    return chosen._replace(close="never") if setting["seed"] in BOUNDED else chosen
 
 
 @pytest.mark.parametrize("name", CAMPAIGNS)

@@ -127,13 +127,27 @@ def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     losses = AT_RANDOM if table.get("order") == "told" else WORST_CASE
     pool = table.get("paired") and table.get("items") is not None
     drawn = {"deterministic": False} if pool else {}
-    found = {"order": ORDERS[0], "losses": losses, **saved, **free, **drawn, **table}
+    found = {"order": ORDERS[0], "losses": losses, **saved, **free, **drawn, **_explicit(table)}
     return make(found)._replace(given=table)
 
 
 def refuse_unsaid(made: CampaignSpec) -> None:
     """Refuse a new campaign whose family leaves out what no sample would contradict, as a variance."""
     spelling.said_family(made.table["family"])
+
+
+def _explicit(table: dict[str, Any]) -> dict[str, Any]:
+    """New specs spell out the strategy's options that earlier releases did not have."""
+    given = table.get("strategy")
+    if given is None:
+        return table
+    chosen, options = spelling.strategy(given), _options(given)
+    said = {key: getattr(chosen, key) for key in chosen.former if key not in options}
+    return {**table, "strategy": {**options, **said}} if said else table
+
+
+def _options(given: Any) -> Mapping[str, Any]:
+    return spelling.split("strategy", given) if isinstance(given, str) else given
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -239,6 +253,8 @@ def like(made: CampaignSpec, stored: Mapping[str, Any]) -> CampaignSpec:
     for key, unsaid in LEFT_OPEN.items():
         if key not in stored and given.get(key) == unsaid:
             del given[key]
+    if "strategy" in stored and _explicit(dict(stored)) == stored:
+        given = _explicit(given)
     return make({**kept, **given})
 
 
@@ -317,6 +333,9 @@ def _check_keys(table: dict[str, Any]) -> None:
 def _strategy(given: Any) -> Strategy:
     """A strategy that can run without the true means."""
     chosen: Strategy = spelling.strategy(given)
+    unsaid = {key: old for key, old in chosen.former.items() if key not in _options(given)}
+    if unsaid:
+        chosen = chosen._replace(**unsaid)  # type: ignore[attr-defined]
     if chosen.needs_truth:
         known = [name for name, each in registry.load("strategy").items() if not each.needs_truth]
         allowed = f"a strategy that does not need the true means: {', '.join(known)}"

@@ -114,7 +114,8 @@ class Strategy(Role, listed=False):
     ``uses_randomness``: it draws from the generator that it is given. ``looks_at_delta``: its choices
     depend on delta, so that one trajectory serves one delta only. ``needs_truth``: it knows the true
     means, and so cannot run in a campaign. ``minds_costs``: it tracks oracle weights, so that it can
-    save money instead of samples. In words, for a campaign's page: ``reason``, how it chooses
+    save money instead of samples. ``former``: what options meant before they existed, for campaigns
+    whose specs do not say. In words, for a campaign's page: ``reason``, how it chooses
     the answer that it pursues; ``because``, why the first one, and why the next after ``{before}``.
     """
 
@@ -127,6 +128,7 @@ class Strategy(Role, listed=False):
     reason: ClassVar[str] = ""
     because: ClassVar[tuple[str, str]] = ("", "")
     minds_costs: ClassVar[bool] = False
+    former: ClassVar[dict[str, Any]] = {}
 
 
 class StoppingRule(Role, listed=False):

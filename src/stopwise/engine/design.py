@@ -24,6 +24,7 @@ from stopwise.problems.verbs import (
     code_size,
     contest,
     encode,
+    sense,
     several_answers,
     shape,
 )
@@ -105,7 +106,10 @@ def usual_strategy(problem: Problem) -> str | dict[str, str]:
     oracle's is the best arm. Elsewhere several answers may be oracle answers, and one has to be kept to.
     """
     if several_answers(problem) and contest(problem) == 0.0:
-        return "sticky-track-and-stop"
+        # D-tracking where arms are compared: an answer has one vector of oracle weights there
+        compared = sense(problem) != 0
+        chosen = {"close": "bounded", "tracking": "D"} if compared else {"close": "always"}
+        return {"kind": "sticky-track-and-stop", **chosen}
     return {"kind": "track-and-stop", "tracking": "D"}
 
 

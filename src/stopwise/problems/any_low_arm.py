@@ -15,7 +15,7 @@ from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
 from stopwise.families.verbs import Logarithmic, arms_alike, lower, of_arm, upper, variance
 from stopwise.problems import limits, rounds, verbs
-from stopwise.problems.rounds import Scratch
+from stopwise.problems.rounds import Scratch, Search
 from stopwise.problems.verbs import Answer, Code
 
 
@@ -131,6 +131,13 @@ def _reach_in_box(
     if code[0] == problem.arms:
         return total
     return 0.0 if most >= least else math.inf
+
+
+@rounds.first_close.register(AnyLowArm, Logarithmic)
+def _first_close(
+    problem: AnyLowArm, family: Any, data: Data, sketch: Scratch, search: Search
+) -> bool:
+    return rounds.close_of_listed(problem, family, data, search)
 
 
 @jitable

@@ -16,7 +16,7 @@ from stopwise.core.options import NUMBER, Option
 from stopwise.families.verbs import interval, lower, of_arm, upper
 from stopwise.problems import rounds, verbs
 from stopwise.problems.limits import ArmSides, alone, beyond
-from stopwise.problems.rounds import Scratch
+from stopwise.problems.rounds import Scratch, Search
 from stopwise.problems.verbs import Answer, Code
 
 
@@ -126,6 +126,13 @@ def _optimise(problem: AnySign, family: Any, means: Floats, code: Code, weights:
 
 
 rounds.solve_round.register(AnySign)(_optimise)
+
+
+@rounds.first_close.register(AnySign)
+def _first_close(
+    problem: AnySign, family: Any, data: Data, sketch: Scratch, search: Search
+) -> bool:
+    return rounds.close_of_listed(problem, family, data, search)
 
 
 @rounds.answer_weights.register(AnySign)

@@ -28,6 +28,7 @@ from stopwise.problems.limits import (
     nearly,
     separate_bound,
 )
+from stopwise.problems.rounds import Search
 from stopwise.problems.verbs import Code
 
 
@@ -236,3 +237,13 @@ def _within_box(
         return smallest(corner) <= limit or _prefers_low(problem, family, corner) >= 0.0
     limit = problem.threshold + problem.epsilon
     return smallest(corner) >= limit or _prefers_low(problem, family, corner) <= 0.0
+
+
+@rounds.first_close.register(MinimumThreshold)
+def _first_close(
+    problem: MinimumThreshold, family: Any, data: Data, sketch: Any, search: Search
+) -> bool:
+    """With epsilon only the box around the region is looked at."""
+    if problem.epsilon == 0.0 and not search.forced:
+        return False
+    return rounds.close_of_listed(problem, family, data, search)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.shape import BOUND, GAP
-from stopwise.core.arrays import Floats, Ints, assign, fill
+from stopwise.core.arrays import Floats, Ints, assign, fill, largest
 from stopwise.core.data import Data
 from stopwise.core.errors import MissingVerb
 from stopwise.core.verbs import jitable, registered, verb
@@ -246,6 +246,11 @@ class Search(NamedTuple):
     code: Code  # the answer
     point: Floats  # a model of the region at which it is an oracle answer (or nan, see ``reach``)
     trial: Floats  # scratch
+    slack: float = -1.0  # see ``first_close``; negative: reachable answers may be bounds
+    forced: bool = False  # the same also where what can be reached is solved for
+
+
+BY_VALUE = -math.inf  # in place of a barrier
 
 
 @verb(on=2)
@@ -255,9 +260,12 @@ def first_reachable(
     """The first answer in the order that is an oracle answer somewhere in the region.
 
     ``held`` says that the search's point already is such a model for its answer. Returned is a lower
-    bound on what every earlier answer costs to reach.
+    bound on what every earlier answer costs to reach; ``BY_VALUE`` if the answer is a close one.
     """
-    order, code, point, trial = search
+    order, code, point, trial, slack, _ = search
+    if slack >= 0.0 and first_close(problem, family, data, sketch, search):
+        point[0] = math.nan
+        return BY_VALUE
     barrier, kept = math.inf, code[0]
     for turn in range(order.size):
         code[0] = order[turn]
@@ -271,8 +279,47 @@ def first_reachable(
     return barrier
 
 
+@verb(on=2)
+def first_close(problem: Any, family: Any, data: Data, sketch: Any, search: Search) -> bool:
+    """The first answer whose value at the estimate lacks at most a share ``slack`` of the largest.
+
+    For questions of which no more is known than bounds on what can be reached; False for others.
+    """
+    return search.forced and close_of_listed(problem, family, data, search)
+
+
+@jitable
+def close_of_listed(problem: Any, family: Any, data: Data, search: Search) -> bool:
+    """The same, one answer after the other; False where they are not listed, or all are wrong."""
+    best = 0.0
+    for turn in range(search.order.size):
+        search.code[0] = search.order[turn]
+        best = max(best, solve_round(problem, family, data.means, search.code, search.trial))
+    for turn in range(search.order.size if best > 0.0 else 0):
+        search.code[0] = search.order[turn]
+        value = solve_round(problem, family, data.means, search.code, search.trial)
+        if value >= (1.0 - search.slack) * best:
+            return True
+    return False
+
+
+@jitable
+def first_of_values(values: Floats, search: Search) -> None:
+    """The first answer in the order whose value is close to the largest."""
+    least = (1.0 - search.slack) * largest(values)
+    for turn in range(search.order.size):
+        if values[search.order[turn]] >= least:
+            search.code[0] = search.order[turn]
+            return
+
+
 @verb
 def listed_answers(problem: Any) -> Ints:
     """The codes of all answers, in order; empty where they are combinations and never listed."""
     listed = not registered(first_reachable, type(problem))
     return np.arange(answer_count(problem) if listed else 0, dtype=np.int64)
+
+
+def nothing_known(problem: Any, family: Any) -> bool:
+    """Whether the problem says nothing about which answers can be reached."""
+    return not registered(reach, type(problem), type(family))

@@ -270,7 +270,7 @@ def _first_reachable(
     search: Search,
 ) -> float:
     """Arm by arm, low where what is left of the level pays for it: the first in the order."""
-    _, code, point, _ = search
+    code, point = search.code, search.point
     spent, barrier = 0.0, math.inf
     for k in range(problem.arms):
         code[k], point[k] = 1, data.means[k]

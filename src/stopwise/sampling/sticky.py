@@ -11,6 +11,11 @@ so the point's cost changes in one arm's term, and the barrier falls by at most 
 does not depend on mu', less the least d(x, mu') over the mu' that alone do not cost more than the
 barrier (``least_surprise``). As long as point <= log f(t) < barrier, the pursued answer is the first of
 I_t: the certificate changes no result.
+
+For some questions only bounds are known on what can be reached, and they let answers count for ever
+that are merely correct. There I_t are the *close* answers, whose value at the estimate is at least
+1 - 1/log t of the largest: docs/strategies.md proves that this is as good. They are solved for whenever
+the number of rounds has grown by 2 %.
 """
 
 from __future__ import annotations
@@ -30,18 +35,28 @@ from stopwise.core.values import Strategy
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.surprise import absorbed, least_surprise
 from stopwise.families.verbs import additive, of_arm
-from stopwise.problems.rounds import Search, answer_weights, first_reachable, listed_answers
+from stopwise.problems.rounds import (
+    BY_VALUE,
+    Search,
+    answer_weights,
+    first_reachable,
+    listed_answers,
+    nothing_known,
+)
 from stopwise.problems.verbs import Answer, answers, encode
 from stopwise.sampling.tracking import TRACKING, tracker
 from stopwise.sampling.verbs import Question, aim, bind, notes, notice
 
 STEPS = 8  # log f(t) is tabulated at t = 2^(j/8) and rounded up to the next of these t
+CLOSE = ("bounded", "always", "never")
+SELDOM = 1.02  # by what factor the rounds grow until close answers are solved for again
 
 
 class _StickyTrackAndStop(NamedTuple):
     tracker: Any
     order: tuple[Answer, ...] | None
     region: Callable[[float], float] | None
+    close: str
 
 
 class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
@@ -50,6 +65,9 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
     ``order`` lists the problem's answers, first choice first (default: the problem's order).
     ``region`` is a function t -> log f(t) that does not fall; by default beta(t, t^-5) of the run's
     threshold, for all arms together. Either is rounded up to the next t of the form 2^(j/8).
+    ``close`` says where the close answers, nearly as easy to prove as the easiest, take the place of the
+    reachable ones: "bounded", where only bounds are known on what can be reached; "always", for every
+    question whose answers are listed one by one; "never", as up to 0.3.0.
     """
 
     __slots__ = ()
@@ -66,8 +84,12 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
     options = {
         "tracking": TRACKING,
         "order": Option({"type": "array"}, "All answers, first choice first"),
+        "close": Option(
+            {"enum": list(CLOSE)}, "Where to pursue answers that are nearly the easiest to prove"
+        ),
     }
     minds_costs = True
+    former = {"close": "never"}
     unspelled = ("region",)  # a function cannot be written into a file
 
     def __new__(
@@ -75,14 +97,19 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
         tracking: Any = "C",
         order: Sequence[Answer] | None = None,
         region: Callable[[float], float] | None = None,
+        close: str = CLOSE[0],
     ) -> StickyTrackAndStop:
         if region is not None and not callable(region):
             raise BadArgument("region", region, "a function t -> log f(t), or None")
+        if close not in CLOSE:
+            raise BadArgument("close", close, "bounded, always or never")
         listed = None if order is None else tuple(order)
-        return super().__new__(cls, tracker(tracking), listed, region)
+        return super().__new__(cls, tracker(tracking), listed, region, close)
 
     def __repr__(self) -> str:
-        return f"StickyTrackAndStop({self.tracker!r}, order={self.order!r}, region={self.region!r})"
+        close = "" if self.close == CLOSE[0] else f", close={self.close!r}"
+        given = f"order={self.order!r}, region={self.region!r}{close}"
+        return f"StickyTrackAndStop({self.tracker!r}, {given})"
 
 
 class Sticky(NamedTuple):
@@ -91,6 +118,8 @@ class Sticky(NamedTuple):
     tracker: Any
     order: Ints
     levels: Floats
+    close: bool
+    forced: bool  # also where what can be reached is solved for
 
 
 @bind.register(StickyTrackAndStop)
@@ -100,7 +129,9 @@ def _bind(strategy: StickyTrackAndStop, question: Question) -> Sticky:
     levels = np.array([float(log_f(2.0 ** (j / STEPS))) for j in range(last + 1)])
     if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
         raise BadArgument("region", strategy.region, "a finite function of t that does not fall")
-    return Sticky(strategy.tracker, _places(strategy.order, question.problem), levels)
+    order = _places(strategy.order, question.problem)
+    forced = strategy.close == "always" or nothing_known(question.problem, question.family)
+    return Sticky(strategy.tracker, order, levels, strategy.close != "never", forced)
 
 
 def _places(order: tuple[Answer, ...] | None, problem: Any) -> Ints:
@@ -127,12 +158,12 @@ class Certificate(NamedTuple):
     state: Floats  # indexed by the names below
 
 
-TOTAL, BARRIER, LEVEL, PLACE, UNTIL = range(5)
+TOTAL, BARRIER, LEVEL, PLACE, UNTIL, NEXT = range(6)
 
 
 @notes.register(Sticky)
 def _notes(strategy: Sticky, problem: Any) -> Certificate:
-    arms, state = problem.arms, np.zeros(5)
+    arms, state = problem.arms, np.zeros(6)
     state[TOTAL] = math.nan  # nothing is certified yet
     return Certificate(np.zeros(arms), np.zeros(arms), np.zeros(arms), state)
 
@@ -174,21 +205,34 @@ def _aim(strategy: Sticky, problem: Any, family: Any, state: State, rounds: int,
         known[PLACE] += 1.0
         known[UNTIL] = 2.0 ** (known[PLACE] / STEPS)
         known[LEVEL] = strategy.levels[int(known[PLACE])]
-    # the growth is not negative: where the smaller region will do it need not be summed
-    if not (known[TOTAL] <= known[LEVEL] and known[BARRIER] == math.inf):
-        level = known[LEVEL] + region_growth(state.tally)
-        if not known[TOTAL] <= level < known[BARRIER]:
-            _certify(strategy, problem, family, state, level)
+    if rounds >= known[NEXT]:
+        _reconsider(strategy, problem, family, state, rounds)
     answer_weights(problem, family, state.data, state.sketch, goal.code, goal.weights)
 
 
 @jitable
-def _certify(strategy: Sticky, problem: Any, family: Any, state: State, level: float) -> None:
+def _reconsider(strategy: Sticky, problem: Any, family: Any, state: State, rounds: int) -> None:
+    """Keep the pursued answer if its certificate holds; else solve for the first of I_t."""
+    known = state.pursuit.notes.state
+    # the growth is not negative: where the smaller region will do it need not be summed
+    if not (known[TOTAL] <= known[LEVEL] and known[BARRIER] == math.inf):
+        level = known[LEVEL] + region_growth(state.tally)
+        if not known[TOTAL] <= level < known[BARRIER]:
+            _certify(strategy, problem, family, state, level, rounds)
+
+
+@jitable
+def _certify(
+    strategy: Sticky, problem: Any, family: Any, state: State, level: float, rounds: int
+) -> None:
     """Solve for the first of I_t, and keep why it is the first."""
     point, costs, trial, known = state.pursuit.notes
-    search = Search(strategy.order, state.pursuit.code, point, trial)
+    slack = 1.0 / max(1.0, math.log(rounds)) if strategy.close else -1.0
+    search = Search(strategy.order, state.pursuit.code, point, trial, slack, strategy.forced)
     held = known[TOTAL] <= level
     known[BARRIER] = first_reachable(problem, family, state.data, state.sketch, level, held, search)
+    if known[BARRIER] == BY_VALUE:
+        known[NEXT] = SELDOM * rounds
     known[TOTAL] = 0.0
     for k in range(point.size):
         costs[k] = arm_cost(family, state.data, k, point[k])

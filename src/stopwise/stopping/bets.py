@@ -39,6 +39,7 @@ from stopwise.stopping.purse import (
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
+BEYOND = 4.0  # Newton steps
 
 
 @jitable
@@ -128,7 +129,9 @@ def log_add(x: float, y: float) -> float:
 def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) -> float:
     """The least log M(c), or log M at a c where it is below ``enough``.
 
-    log M is convex in a variable that rises or falls in c: its slope in c changes sign once.
+    log M is convex in a variable that rises or falls in c: its slope in c changes sign once. A point
+    with little slope is believed to be the least only if the slope has another sign a step beyond, as
+    what the slope says of the curvature between is worth nothing where log M has a bend.
     """
     _, arm, other, _, margin = what
     if not data.means[other] < data.means[arm] + margin:
@@ -147,9 +150,19 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) 
             left = c
         else:
             right = c
-        if value < enough or slope * slope <= CLOSE * bend or abs(slope) * (right - left) <= CLOSE:
+        if value < enough or slope == 0.0 or abs(slope) * (right - left) <= CLOSE:
             break
-        new = c - slope / bend
+        if slope * slope <= CLOSE * bend:
+            there = beyond(left, right, c, -BEYOND * slope / bend)
+            other, turned = log_pair(family, data, what, there, purse)
+            if turned * slope <= 0.0:
+                break
+            c, value, slope, bend = there, other, turned, 0.0
+            if slope < 0.0:
+                left = c
+            else:
+                right = c
+        new = c - slope / bend if bend > 0.0 else math.nan
         if turn % 4 == 3 or not left < new < right:
             step *= 2.0
             new = between(left, right, c, step)
@@ -161,6 +174,17 @@ def gap_wealth(family: Any, data: Data, what: Shape, purse: Any, enough: float) 
             bend = secant
     keep(purse, data, what, value, c, c + margin)
     return value
+
+
+@jitable
+def beyond(left: float, right: float, c: float, step: float) -> float:
+    """A step from c, but not out of the bracket."""
+    new = c + step
+    if new == c:  # too little for a number of this size
+        new = c + math.copysign(max(1e-15 * abs(c), 1e-300), step)
+    if left < new < right:
+        return new
+    return 0.5 * (c + right) if step > 0.0 else 0.5 * (c + left)
 
 
 @jitable

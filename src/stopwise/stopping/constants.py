@@ -13,10 +13,12 @@ TERMS = 4096  # of the sum are added one by one, the others by an integral
 
 @cache
 def conservative_constant(arms: int, delta: float) -> float:
-    """log of the smallest C with C >= e sum_t (e/K)^K (log^2(C t^2/delta) log t)^K / t^2.
+    """log of the smallest C with C >= e sum_t (e/K)^K (x (x log t + 1))^K / t^2, x = log(C t^2/delta).
 
-    In b = log(C/delta) it says b - log(right side) >= log(1/delta). The left side grows wherever
-    b >= 2K, and is negative below (docs/thresholds.md), so Newton's method finds the one solution;
+    The inequality counts slices of the numbers of samples: the ceiling of x log t, where the paper has
+    x log t and here stands x log t + 1. In b = log(C/delta) the condition is b - log(right side) >=
+    log(1/delta). The left side grows wherever b >= 2K, and is negative below (docs/thresholds.md), so
+    Newton's method finds the one solution;
     log C is rounded up by 1e-9 of itself, far more than all that is neglected.
     """
     goal, least = -math.log(delta), 2.0 * arms
@@ -32,17 +34,19 @@ def conservative_constant(arms: int, delta: float) -> float:
 
 
 def _log_sum(b: float, arms: int) -> tuple[float, float]:
-    """The logarithm of sum_t ((b + 2 log t)^2 log t)^K / t^2, and its derivative in b."""
+    """The logarithm of sum_t (x (x log t + 1))^K / t^2, x = b + 2 log t, and its derivative in b."""
     import numpy as np
 
-    first = _first_logarithms()
+    first = _first_logarithms(arms)
     later, log_tail = _tail(b, arms)
     u = np.concatenate([first, later])
     log_terms = np.concatenate([_log_term(first, b, arms), log_tail])
     top = float(log_terms.max())
     terms = np.exp(log_terms - top)
     total = float(terms.sum())
-    return top + math.log(total), float((terms * (2.0 * arms / (b + 2.0 * u))).sum()) / total
+    x = b + 2.0 * u
+    slopes = arms * (1.0 / x + u / (x * u + 1.0))
+    return top + math.log(total), float((terms * slopes).sum()) / total
 
 
 def _tail(b: float, arms: int) -> tuple[Floats, Floats]:
@@ -56,15 +60,18 @@ def _tail(b: float, arms: int) -> tuple[Floats, Floats]:
     start, end = _window(b, arms)
     nodes, weights = _rule()
     u = start + (end - start) * nodes
-    slope = arms * (4.0 / (b + 2.0 * u) + 1.0 / u) - 2.0
-    curvature = -arms * (8.0 / (b + 2.0 * u) ** 2 + 1.0 / u**2)
+    x = b + 2.0 * u
+    slices = x * u + 1.0
+    growth = (x + 2.0 * u) / slices
+    slope = arms * (2.0 / x + growth) - 2.0
+    curvature = arms * (4.0 / slices - 4.0 / x**2 - growth * growth)
     bend = np.abs(slope * slope - slope + curvature) * np.exp(-2.0 * u)  # |f''|/f
     log_weights = np.log((end - start) * weights * (1.0 + bend / 8.0))
     return u, _log_term(u, b, arms) + u + log_weights
 
 
 def _window(b: float, arms: int) -> tuple[float, float]:
-    """Where the tail's integrand is not negligible, around its peak 2u^2 + (b - 6K)u = bK.
+    """Where the tail's integrand is not negligible, around its peak, nearly 2u^2 + (b - 6K)u = bK.
 
     Its logarithm bends most on the left, where twelve standard deviations are therefore enough.
     """
@@ -80,17 +87,19 @@ def _window(b: float, arms: int) -> tuple[float, float]:
 
 
 def _log_term(u: Any, b: float, arms: int) -> Any:
-    """g(u) = K log((b + 2u)^2 u) - 2u."""
+    """g(u) = K log(x (x u + 1)) - 2u, x = b + 2u."""
     import numpy as np
 
-    return arms * (2.0 * np.log(b + 2.0 * u) + np.log(u)) - 2.0 * u
+    x = b + 2.0 * u
+    return arms * (np.log(x) + np.log(x * u + 1.0)) - 2.0 * u
 
 
 @cache
-def _first_logarithms() -> Floats:
+def _first_logarithms(arms: int) -> Floats:
+    """From t = 2, as no answer is given before every arm has a sample; of one arm from t = 1."""
     import numpy as np
 
-    return np.log(np.arange(2.0, TERMS + 1.0))
+    return np.log(np.arange(min(arms, 2.0), TERMS + 1.0))
 
 
 @cache

@@ -15,7 +15,7 @@ from stopwise.families.verbs import arms_alike
 from stopwise.problems import rounds
 from stopwise.problems.best_arm.optimum import ROOM, best_arm_optimum
 from stopwise.problems.best_arm.problem import BestArm
-from stopwise.problems.rounds import Refutation
+from stopwise.problems.rounds import Refutation, Search
 from stopwise.problems.verbs import Code
 
 
@@ -70,6 +70,24 @@ def _best_of_several(
                 best, code[0] = value, arm
                 assign(weights, sketch.weights)
     sketch.places[OWNER] = 0
+
+
+@rounds.first_close.register(BestArm)
+def _first_close(problem: BestArm, family: Any, data: Data, sketch: Start, search: Search) -> bool:
+    """Where a quieter arm within epsilon may be easier to prove than the best one."""
+    if problem.epsilon == 0.0 or arms_alike(family):
+        return False
+    values, top = search.trial, largest(data.means)
+    for arm in range(data.means.size):
+        values[arm] = -1.0
+        if data.means[arm] >= top - problem.epsilon:
+            sketch.state[arm] = 0.0
+            values[arm] = best_arm_optimum(
+                family, data.means, arm, problem.epsilon, sketch.weights, sketch.state
+            )
+    sketch.places[OWNER] = 0
+    rounds.first_of_values(values, search)
+    return True
 
 
 @rounds.answer_weights.register(BestArm)

@@ -5,7 +5,7 @@ alternative: it changes by at most max_k |x_k|/sqrt(2 variance_k) when the means
 weights, and so does sqrt(D(mu, not i)). In the region N_k x_k^2/(2 variance_k) <= level, so that is at
 most rho = sqrt(level/min N). An answer can be the oracle's only if sqrt(D_i) + rho reaches
 max_j sqrt(D_j) - rho; as every arm is sampled rho goes to 0, and what is left are the oracle answers.
-For other families every answer counts as reachable.
+For other families every answer counts as reachable. Sticky takes the close answers.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from stopwise.core.verbs import jitable
 from stopwise.families.verbs import Quadratic
 from stopwise.problems import rounds, verbs
 from stopwise.problems.cells.problem import Cells
+from stopwise.problems.rounds import Search
 from stopwise.problems.verbs import Answer, Code
 
 
@@ -44,6 +45,11 @@ def _sketch(problem: Cells, family: Any) -> CellSketch:
 @rounds.rebuild.register(Cells)
 def _rebuild(problem: Cells, family: Any, data: Data, sketch: Any) -> None:
     sketch.samples[0] = -1.0
+
+
+@rounds.first_close.register(Cells)
+def _first_close(problem: Cells, family: Any, data: Data, sketch: Any, search: Search) -> bool:
+    return rounds.close_of_listed(problem, family, data, search)
 
 
 @verbs.reach.register(Cells, Quadratic)

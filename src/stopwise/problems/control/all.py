@@ -138,12 +138,14 @@ class Claims(NamedTuple):
     weakest: Ints
     trial: Code
     ones: Floats
+    weights: Floats
 
 
 @rounds.sketch.register(BetterThan)
 def _sketch(problem: BetterThan, family: Any) -> Claims:
     arms = problem.arms
-    return Claims(np.zeros(1, dtype=np.int64), np.zeros(arms, dtype=np.int64), np.ones(arms))
+    weakest, trial = (np.zeros(size, dtype=np.int64) for size in (1, arms))
+    return Claims(weakest, trial, np.ones(arms), np.zeros(arms))
 
 
 @rounds.rebuild.register(BetterThan)
@@ -221,6 +223,8 @@ def _first_reachable(
 ) -> float:
     """Arm by arm, named where that can be reached: the first in the order."""
     barrier, search.point[0] = math.inf, math.nan
+    if search.slack >= 0.0 and rounds.first_close(problem, family, data, sketch, search):
+        return rounds.BY_VALUE
     search.code[problem.control] = 0
     for place in range(problem.arms - 1):
         arm = arm_of(problem, place)

@@ -25,7 +25,7 @@ from stopwise.problems.control.pairs import (
 )
 from stopwise.problems.limits import nearly, up_to
 from stopwise.problems.ranking import Ranking, ranking
-from stopwise.problems.rounds import Scratch
+from stopwise.problems.rounds import Scratch, Search
 from stopwise.problems.verbs import Answer, Code
 
 
@@ -168,6 +168,13 @@ def _reach(
         if other == problem.control or (arms_alike(family) and other != arm):
             most = max(most, pair_cost(family, data, other, arm, 0.0))
     return most
+
+
+@rounds.first_close.register(AnyBetterThan)
+def _first_close(
+    problem: AnyBetterThan, family: Any, data: Data, sketch: Scratch, search: Search
+) -> bool:
+    return rounds.close_of_listed(problem, family, data, search)
 
 
 @rounds.answer_weights.register(AnyBetterThan)

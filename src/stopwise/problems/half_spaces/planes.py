@@ -15,6 +15,7 @@ from stopwise.families.verbs import Quadratic, arms_alike, of_arm, variance
 from stopwise.problems import rounds, verbs
 from stopwise.problems.half_spaces.any import AnyHalfSpace
 from stopwise.problems.half_spaces.reach import half_space_reach, wall_price
+from stopwise.problems.rounds import Search
 from stopwise.problems.verbs import Code
 
 
@@ -124,6 +125,21 @@ def _answer_weights(
         whole += weights[k]
     for k in range(means.size):
         weights[k] = weights[k] / whole if whole > 0.0 else 1.0 / means.size
+
+
+@rounds.first_close.register(AnyHalfSpace)
+def _first_close(
+    problem: AnyHalfSpace, family: Any, data: Data, sketch: Any, search: Search
+) -> bool:
+    return rounds.close_of_listed(problem, family, data, search)
+
+
+@rounds.first_close.register(AnyHalfSpace, Quadratic)
+def _first_close_quadratic(
+    problem: AnyHalfSpace, family: Any, data: Data, sketch: Any, search: Search
+) -> bool:
+    """What can be reached is solved for."""
+    return search.forced and rounds.close_of_listed(problem, family, data, search)
 
 
 @rounds.answer_weights.register(AnyHalfSpace, Quadratic)

@@ -50,7 +50,8 @@ def _sketch(problem: Product, family: Any) -> Any:
         own = of_group(family, group)
         a, b, c, d, e, f = (np.zeros(group.size) for _ in range(6))
         code = np.zeros(verbs.code_size(part), dtype=np.int64)
-        search = Search(rounds.listed_answers(part), code, e, f)
+        forced = rounds.nothing_known(part, own)
+        search = Search(rounds.listed_answers(part), code, e, f, -1.0, forced)
         found = rounds.refutation(group.size)
         kept = rounds.sketch(part, own)
         chain = Link(part, own, group, Data(a, b), kept, c, d, search, found, chain)
@@ -319,6 +320,9 @@ def reach_links(link: Any, level: float, spent: float, start: int, search: Searc
 @reach_links.register(Link)
 def _reach_link(link: Link, level: float, spent: float, start: int, search: Search) -> float:
     part, family, data, own = link.part, link.family, link.data, link.search
+    assign(own.code, search.code[start : start + own.code.size])  # a close answer may be kept
+    forced = search.forced or own.forced
+    own = Search(own.order, own.code, own.point, own.trial, search.slack, forced)
     barrier = spent + rounds.first_reachable(
         part, family, data, link.sketch, level - spent, False, own
     )

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.gap import pair_cost
-from stopwise.core.arrays import Floats, Ints, assign
+from stopwise.core.arrays import Floats, Ints, assign, total
 from stopwise.core.data import Data
 from stopwise.core.verbs import jitable
+from stopwise.families.verbs import arms_alike
 from stopwise.problems import rounds
 from stopwise.problems.arm_sets import closed_set
 from stopwise.problems.rounds import Search
@@ -65,14 +66,8 @@ def _answer_weights(
     problem: TopArms, family: Any, data: Data, sketch: Pairs, code: Code, weights: Floats
 ) -> None:
     """Where the answer is wrong, those of the best arms: the evidence grows for what looks right."""
-    worst, best = math.inf, -math.inf
-    for k in range(problem.arms):
-        if code[k] == 1:
-            worst = min(worst, data.means[k])
-        else:
-            best = max(best, data.means[k])
     assign(sketch.trial, code)
-    if not worst + problem.epsilon > best:
+    if not _correct(problem, data.means, code):
         best_set(data.means, problem.m, sketch.order, sketch.trial)
     rounds.solve_round(problem, family, data.means, sketch.trial, weights)
 
@@ -136,6 +131,59 @@ def _answer_at(problem: TopArms, family: Any, data: Data, sketch: Pairs, code: C
     best_set(data.means, problem.m, sketch.order, code)
 
 
+MOST = 64  # sets that are tried: each takes a solution
+
+
+@rounds.first_close.register(TopArms)
+def _first_close(problem: TopArms, family: Any, data: Data, sketch: Pairs, search: Search) -> bool:
+    """The pursued set, while it is close to the easiest; else that one."""
+    if problem.epsilon == 0.0:
+        return False
+    best = _easiest(problem, family, data.means, sketch, search.trial)
+    kept = 0.0
+    if total(search.code) == problem.m:
+        kept = rounds.solve_round(problem, family, data.means, search.code, search.trial)
+    if not kept >= (1.0 - search.slack) * best:
+        assign(search.code, sketch.trial)
+    return True
+
+
+@jitable
+def _easiest(problem: TopArms, family: Any, means: Floats, sketch: Pairs, weights: Floats) -> float:
+    """The largest value of a set: the m largest means, if arms are alike; else as far as swaps of two
+    arms lead from there.
+    """
+    arms, trial = problem.arms, sketch.trial
+    best_set(means, problem.m, sketch.order, trial)
+    best = rounds.solve_round(problem, family, means, trial, weights)
+    place, since, tried = 0, 0, 1 if not arms_alike(family) else MOST
+    while since < arms * arms and tried < MOST:
+        arm, other = place // arms, place % arms
+        place, since = (place + 1) % (arms * arms), since + 1
+        if trial[arm] == 1 and trial[other] == 0:
+            trial[arm], trial[other], value = 0, 1, 0.0
+            if _correct(problem, means, trial):
+                value = rounds.solve_round(problem, family, means, trial, weights)
+                tried += 1
+            if value > best * (1.0 + 1e-9):
+                best, since = value, 0
+            else:
+                trial[arm], trial[other] = 1, 0
+    return best
+
+
+@jitable
+def _correct(problem: TopArms, means: Floats, code: Code) -> bool:
+    """Whether no arm that is left out is better than one of the set by epsilon."""
+    worst, best = math.inf, -math.inf
+    for k in range(code.size):
+        if code[k] == 1:
+            worst = min(worst, means[k])
+        else:
+            best = max(best, means[k])
+    return worst + problem.epsilon > best
+
+
 @rounds.first_reachable.register(TopArms)
 def _first_reachable(
     problem: TopArms,
@@ -150,6 +198,9 @@ def _first_reachable(
 
     Who is out of whose reach has no circles, so that any such set of fewer arms can be filled up.
     """
+    if search.slack >= 0.0 and rounds.first_close(problem, family, data, sketch, search):
+        search.point[0] = math.nan
+        return rounds.BY_VALUE
     barrier = math.inf
     for arm in range(problem.arms):
         sketch.order[arm] = arm
