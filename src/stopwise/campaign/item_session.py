@@ -22,6 +22,7 @@ from stopwise.core.arrays import Floats, Ints, arrays_in
 from stopwise.engine import live
 from stopwise.engine.live import MOST_POINTS, Record
 from stopwise.paired.comparison import NOBODY, Comparison
+from stopwise.paired.differences import ends
 from stopwise.paired.items import Incomplete, Items
 from stopwise.paired.standing import Standing, standing
 from stopwise.problems.verbs import Answer
@@ -221,6 +222,11 @@ class ItemSession:
     def counts_late(self) -> bool:
         """Whether a result counts that comes after its lease: not if it was asked for again."""
         return not self.queue.asks_again
+
+    @property
+    def has_worst(self) -> bool:
+        """Whether every result has a worst one."""
+        return math.isfinite(ends(self.items.what.kind, 1)[0])
 
     @property
     def missing(self) -> Ints:

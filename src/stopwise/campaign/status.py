@@ -13,7 +13,7 @@ from stopwise.campaign.changes import Changes
 from stopwise.campaign.events import Decision, tuples
 from stopwise.campaign.fit import Misfit
 from stopwise.campaign.item_session import ItemSession
-from stopwise.campaign.order import WORST_CASE
+from stopwise.campaign.order import AT_RANDOM, WORST_CASE
 from stopwise.campaign.pairs import Pairs, used_up
 from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.replica import Snapshot
@@ -77,6 +77,7 @@ class Status:
     pairs: Pairs | None = None  # who beats whom, if all arms get the same items
     missing: int = 0  # values that did not come within their lease, and count as the worst
     lost: int = 0  # values that did not come, and are left out: losses are taken to be at random
+    unbounded: bool = False  # whether some missing values have no worst one
     misfit: Misfit | None = None  # samples that contradict the family
 
     @classmethod
@@ -112,6 +113,7 @@ class Status:
             Pairs.of(session, spec.labels) if isinstance(session, ItemSession) else None,
             int(session.missing.sum()),
             0 if session.losses == WORST_CASE else int(session.lost[:, 0].sum()),
+            bool(session.missing.any()) and not session.has_worst,
             session.fit.misfit(spec.labels, _most_arms(spec)),
         )
 
@@ -198,25 +200,32 @@ class Status:
             found.append(f"decided: {self.decision.text} (event {self.decision.number})")
         if self.pairs is not None and self.pairs.about is not None:
             found.append(f"the answer is about {self.pairs.about}")
-        found += self._losses
+        if self.about_losses:
+            found.append(self.about_losses)
         if self.misfit is not None:
             found.append(f"warning: {self.misfit.text}")
         return found
 
     @property
-    def _losses(self) -> list[str]:
-        """What is assumed of values that have not come."""
+    def about_losses(self) -> str:
+        """What is assumed of values that have not come; empty if there are none."""
         if self.missing:
-            return [
+            end = "until it comes"
+            if self.unbounded:
+                end += (
+                    ". Some have no worst value, so that some answers cannot be proven before: tell them, "
+                    f"or change to losses = {AT_RANDOM!r} if losses have nothing to do with values"
+                )
+            return (
                 f"{self.missing:,} asked for and missing: each counts as the worst value that it could "
-                "be, until it comes"
-            ]
+                f"be, {end}"
+            )
         if self.lost:
-            return [
+            return (
                 f"{self.lost:,} asked for and lost: the answer assumes that losses have nothing to do "
                 "with values"
-            ]
-        return []
+            )
+        return ""
 
     @property
     def _awaited(self) -> str:

@@ -18,7 +18,7 @@ from stopwise.core.data import Data, State
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.verbs import add_at_end, restore_end, screens, seen, space
 from stopwise.problems.rounds import best_evidence, judged, weakest_cell
-from stopwise.problems.verbs import Code, cost, shape
+from stopwise.problems.verbs import Code, cost, shape, simple
 from stopwise.stopping import verbs
 from stopwise.stopping.bets import simple_wealth
 from stopwise.stopping.intervals import Intervals, mean_intervals
@@ -151,6 +151,12 @@ def _worst_is_high(what: Shape, arm: int) -> bool:
     if what.kind == GAP:  # the cell: the other arm's mean is at least as large
         return arm == what.other
     return what.side > 0.0  # the cell: means of at least the limit
+
+
+def has_worst(rule: Any, problem: Any, family: Any) -> bool:
+    """Whether every missing value has a worst one, whatever the answer."""
+    known = isinstance(rule, Wealth) and simple(problem)
+    return bool(known and all(map(math.isfinite, space(family))))
 
 
 def worst_intervals(

@@ -74,6 +74,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
             "threshold": threshold.round(6).tolist(),
         },
         "unit": status.unit,
+        "losses": status.about_losses,
         "leads": [lead._asdict() for lead in leads],
         "arms": arms(status, now),
         "pursues": bool(pursues(spec.design.strategy)),

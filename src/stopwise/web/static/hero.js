@@ -8,9 +8,10 @@ export class Hero {
     this.text = el("p", { class: "hero-text" });
     this.meter = new Meter();
     this.remark = el("p", { class: "hint" });
+    this.losses = el("p", { class: "hint", hidden: true });
     this.misfit = el("p", { class: "warned", hidden: true });
     this.stats = ["evidence", "samples", "needed", "in-flight", "costs"].map((key) => new Stat(key));
-    const said = [this.kind, this.text, this.meter.node, this.remark, this.misfit];
+    const said = [this.kind, this.text, this.meter.node, this.remark, this.losses, this.misfit];
     const answer = el("div", { class: "hero-answer" }, said);
     const stats = el(
       "dl",
@@ -25,7 +26,7 @@ export class Hero {
     );
   }
 
-  update({ status }) {
+  update({ status, losses }) {
     const { decision } = status;
     this.node.hidden = false;
     this.node.classList.toggle("decided", decision !== null);
@@ -33,6 +34,8 @@ export class Hero {
     say(this.kind, decision ? "Decided" : leads(status) ? "Leading, not decided" : "Not decided");
     say(this.text, decision?.text ?? (leads(status) ? status.leading : early));
     say(this.remark, remark(status));
+    say(this.losses, losses ? `${losses}.` : "");
+    this.losses.hidden = !losses;
     say(this.misfit, status.misfit ? `Warning: ${status.misfit.text}.` : "");
     this.misfit.hidden = !status.misfit;
     this.meter.update(status.evidence, status.threshold);
