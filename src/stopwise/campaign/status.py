@@ -213,8 +213,8 @@ class Status:
             end = "until it comes"
             if self.unbounded:
                 end += (
-                    ". Some have no worst value, so that some answers cannot be proven before: tell them, "
-                    f"or change to losses = {AT_RANDOM!r} if losses have nothing to do with values"
+                    ". Some have no worst value, so that some answers cannot be proven before: tell "
+                    f"them, or say losses = {AT_RANDOM!r} if losses have nothing to do with values"
                 )
             return (
                 f"{self.missing:,} asked for and missing: each counts as the worst value that it could "
