@@ -114,7 +114,7 @@ def why_nothing(name: str, session: Any) -> str:
     if session.queue.open:
         return (
             f"campaign {name!r}: every item of its pool is asked, and the last results are in flight. "
-            "Try again: one whose lease ends is asked once more."
+            "Try again when they have come, or when their leases are over."
         )
     return (
         f"campaign {name!r}: all {session.items.what.pool:,} items are used, and the evidence is not "

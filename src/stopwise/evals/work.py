@@ -271,15 +271,18 @@ class StoredWork(Work):
         while self.session.asked < len(order) and not self.session.exhausted:
             self.session.begin()
         self.calls = [0] * len(self.labels)
-        for event in record:
-            if event.kind == "told" and event.value is not None:
-                ask = asked[event.token]
-                self.calls[ask.arm or 0] += 1
-                if not event.late:
-                    self.session.enter(order[item_of(ask) or 0], ask.arm or 0, event.value)
         with self.campaign.look() as (_, seen):
             items: Any = seen.session
-            self.session.state, self.session.decided = items.items.state, items.items.decided
+        for event in record:
+            ask = asked.get(event.token, event)
+            item, arm = order.get(item_of(ask) or 0, 0), ask.arm or 0
+            if event.kind == "told" and event.value is not None:
+                self.calls[arm] += 1
+                if not event.late:
+                    self.session.enter(item, arm, event.value)
+            elif event.kind == "released" and items.counts_late:
+                self.session.release(item, arm)
+        self.session.state, self.session.decided = items.items.state, items.items.decided
 
     def _about_losses(self, record: Sequence[Event]) -> list[str]:
         """Losses are no accident where slow or failed calls have other scores than the rest."""
@@ -288,10 +291,12 @@ class StoredWork(Work):
         found = Counter(self.labels[each.arm or 0] for each in lost if each.token not in late)
         if not found:
             return []
-        again = " They were asked again." if self.session.deterministic else ""
+        then = "Each counts as the worst that it could be."
+        if self.session.deterministic:
+            then = "They were asked again."
         return [
             f"Scores did not come ({_counts(found)}): they failed, were interrupted or took longer than "
-            f"their lease.{again}"
+            f"their lease. {then}"
         ]
 
 
