@@ -20,7 +20,7 @@ from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.core.tables import html_table, text_table
 from stopwise.problems.verbs import Answer, in_words
-from stopwise.stopping.intervals import mean_intervals
+from stopwise.stopping.intervals import interval_share, joint_delta, mean_intervals
 
 GOES_ON = ("running", "paused")  # the states that may change
 
@@ -73,6 +73,7 @@ class Status:
     oldest: float | None = None  # seconds since that one was asked
     remaining: Remaining | None = None  # samples still needed; None while that would be a guess
     pairs: Pairs | None = None  # who beats whom, if all arms get the same items
+    joint_delta: float = 1.0  # of the answer or any interval or bound beside it being wrong
 
     @classmethod
     def of(
@@ -104,6 +105,7 @@ class Status:
             None if seen.oldest is None else max(0.0, now - seen.oldest),
             session.remaining if state in GOES_ON else None,
             Pairs.of(session, spec.labels) if isinstance(session, ItemSession) else None,
+            joint_delta(spec.delta),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,7 +124,7 @@ class Status:
         left = found.get("remaining") and Remaining(**found["remaining"])
         pairs = found.get("pairs") and Pairs.from_dict(found["pairs"])
         read = {"arms": arms, "decision": decision, "remaining": left, "pairs": pairs}
-        return cls(**{**found, **read})
+        return cls(**{"joint_delta": joint_delta(found["delta"]), **found, **read})
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells: a line for each arm."""
@@ -157,8 +159,8 @@ class Status:
 
     @property
     def confidence(self) -> str:
-        """What the intervals are: for all arms and at all times together."""
-        return f"{100.0 * (1.0 - self.delta):g} % interval"
+        """What the intervals are: for all arms and at all times, together with the answer."""
+        return f"{100.0 * (1.0 - self.joint_delta):g} % interval"
 
     def lines(self) -> list[str]:
         """The state of things, in words."""
@@ -238,7 +240,8 @@ def _arms(
     low = high = np.full(len(spec.labels), math.inf)
     if intervals and isinstance(session, Session):
         room = int(spec.table.get("room") or 0)
-        low, high = mean_intervals(session.family, session.ledger.state, spec.delta, room)
+        share = interval_share(spec.delta)
+        low, high = mean_intervals(session.family, session.ledger.state, share, room)
     return tuple(
         Arm(
             label,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.tables import text_table
+from stopwise.paired.bounds import joint
 from stopwise.paired.session import PairedSession
 
 
@@ -43,6 +44,8 @@ class EvalReport:
         first = self.verdict.leader
         others = [self._against(first, k) for k in range(len(self.labels)) if k != first]
         sure = f"{about}, delta = {self.session.delta:g}"
+        if any("at least" in each for each in others):
+            sure += f" (with the bounds: {joint(self.session.what):g})"
         if self.best is None:
             return f"undecided: {self.leader} looks best ({'; '.join(others)}), {sure}"
         near = f" or within {self.session.epsilon:g} of the best" if self.session.epsilon else ""
@@ -60,7 +63,7 @@ class EvalReport:
             place = "best" if label == self.best else "leads" if label == self.leader else ""
             if not self.session.is_in(arm):
                 by = self.labels[state.out_by[arm]]
-                place = f"out after {state.out[arm]:,} items: {by} is better"
+                place = f"out after {state.out[arm]:,} items: {by} is ahead"
             mean = f"{self.means[label]:.4g}"
             rows.append([label, mean, f"{state.used[arm]:,}", f"{self.calls[label]:,}", place])
         return ["", "mean", "items", "calls", ""], rows
@@ -74,6 +77,7 @@ class EvalReport:
             "best": self.best,
             "leader": self.leader,
             "delta": self.session.delta,
+            "joint_delta": joint(self.session.what),
             "epsilon": self.session.epsilon,
             "items": verdict.items,
             "pool": self.session.what.pool or None,
