@@ -8,10 +8,12 @@ the law (docs/paired.md). What they do assume, that a block is news, ``steady`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 
 import numpy as np
 
+from stopwise.core import kernels
 from stopwise.core.arrays import Floats
 from stopwise.families.bounded import Bounded
 from stopwise.families.unknown_variance import GaussianUnknown
@@ -20,6 +22,12 @@ from stopwise.paired.session import PairedSession
 from stopwise.paired.settle import decided, settle
 from stopwise.paired.step import enter
 from stopwise.timing.steady import is_steady
+
+
+@cache
+def quick_enter() -> Callable[[Comparison, State, Floats], None]:
+    """``enter``, compiled."""
+    return kernels.compiled(enter, allocates=False)
 
 
 class BlockSession(PairedSession):
@@ -35,7 +43,13 @@ class BlockSession(PairedSession):
             self.what = self.what._replace(
                 kind=self.what.kind._replace(weights=_weights(self.what))
             )
+        self._look: dict[tuple[int, int, int], int] = {}  # from which block on a pair is looked at
+        self._enter: Callable[[Comparison, State, Floats], None] = enter
         self._absorb = self._absorb_steadily
+
+    def compile(self) -> None:
+        """Compiled from now on, for long simulations: the same digits."""
+        self._enter = quick_enter()
 
     @property
     def taking_part(self) -> tuple[int, ...]:
@@ -60,13 +74,23 @@ class BlockSession(PairedSession):
     def _absorb_steadily(self, what: Comparison, state: State, row: Floats) -> bool:
         """``paired.step.absorb``, but a pair does not pass as long as the blocks are not steady."""
         before = state.passed.copy()
-        enter(what, state, row)
+        self._enter(what, state, row)
         self.rows.append(self.sense * row)
+        if np.array_equal(before, state.passed):
+            return False  # nothing is claimed that was not before
         for m, i, j in np.argwhere(state.passed > before).tolist():
-            margin = float(what.margins[m])
-            state.passed[m, i, j] = is_steady(self.differences(i, j), margin, what.level)
+            state.passed[m, i, j] = self._is_steady(m, i, j)
         settle(what, state)
         return bool(decided(what, state))
+
+    def _is_steady(self, m: int, i: int, j: int) -> bool:
+        """A look is at all blocks: after one in vain the next waits until there are 2 % more."""
+        blocks = len(self.rows)
+        if blocks < self._look.get((m, i, j), 0):
+            return False
+        self._look[m, i, j] = blocks + blocks // 50
+        margin = float(self.what.margins[m])
+        return is_steady(self.differences(i, j), margin, self.what.level)
 
     def after(self, row: Floats) -> None:
         """It is kept already."""
