@@ -15,8 +15,12 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.stats import beta
 
+from stopwise.core import kernels
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import text_table
+from stopwise.paired.comparison import Comparison, State
+from stopwise.paired.step import enter
+from stopwise.timing.blocks import BlockSession
 from stopwise.timing.race import Race, Rules
 
 Rng = np.random.Generator
@@ -115,30 +119,45 @@ STEADY: dict[str, Law] = {
 }
 
 
-class Machine:
-    """Two programs whose log times differ by given numbers, block by block."""
+def advance(what: Comparison, state: State, rows: Floats, place: int) -> int:
+    """Enter rows until one lets a pair pass; the place after it."""
+    for k in range(place, rows.shape[0]):
+        before = state.passed.sum()
+        enter(what, state, rows[k])
+        if state.passed.sum() != before:
+            return k + 1
+    return int(rows.shape[0])
 
-    def __init__(self, differences: Floats) -> None:
-        self.left = iter(differences)
-        self.first = 0.0
 
-    def slow(self) -> float:
-        """A run of the first: it ends the comparison when there are no more blocks."""
-        difference = next(self.left, None)
-        if difference is None:
+quick_advance = kernels.compiled(advance, allocates=False)
+
+
+def compare(law: Law, blocks: int, seed: int) -> BlockSession:
+    """One comparison: the blocks of a race, entered many at a time."""
+    rules = Rules()
+    session = BlockSession(2, rules.delta, rules.margin, rules.width, rules.minimum)
+    logs = law(np.random.default_rng(seed), blocks)
+    behind = np.minimum(np.column_stack([np.maximum(logs, 0), np.maximum(-logs, 0)]), rules.width)
+    place, state = 0, session.state
+    while place < blocks and not session.decided:
+        before, start = state.passed.copy(), place
+        place = quick_advance(session.what, state, session.sense * behind, place)
+        session.rows.extend(behind[start:place])
+        session.decided = session.settle(before)
+    return session
+
+
+def raced(law: Law, blocks: int, seed: int) -> BlockSession:
+    """The same by a race, block by block."""
+    logs = iter(law(np.random.default_rng(seed), blocks))
+
+    def first() -> float:
+        found = next(logs, None)
+        if found is None:
             raise KeyboardInterrupt
-        return math.exp(difference)
+        return math.exp(found)
 
-    def crew(self) -> list[Callable[[], float]]:
-        """Both."""
-        return [self.slow, lambda: 1.0]
-
-
-def compare(law: Law, blocks: int, seed: int, **rules: float) -> Race:
-    """One comparison."""
-    race = Race(["first", "second"], Rules(warmup=0, budget=1e9, seed=seed, **rules))  # type: ignore[arg-type]
-    race.session.compile()
-    return race.run(Machine(law(np.random.default_rng(seed), blocks)).crew())
+    return Race(["first", "second"], Rules(warmup=0, budget=1e9)).run([first, lambda: 1.0]).session
 
 
 def interval(errors: int, runs: int) -> str:
@@ -153,16 +172,17 @@ def main(benches: int, blocks: int) -> None:
     rows = []
     for name, law in NULL.items():
         found = [compare(law, blocks, seed) for seed in range(benches)]
-        wrong = sum(len(each.session.verdict().winners) == 1 for each in found)
-        held = sum(each.ended != "decided" and each.session.held for each in found)
+        wrong = sum(len(each.verdict().winners) == 1 for each in found)
+        held = sum(not each.decided and each.held for each in found)
         rows.append([name, interval(wrong, benches), f"{held / benches:.1%}"])
         print(*rows[-1], flush=True)
+        assert raced(law, blocks, 0).verdict().winners == found[0].verdict().winners
     print(text_table(["equal programs", "called faster", "held up at the end"], rows))
     rows = []
     for name, law in STEADY.items():
         found = [compare(law, blocks, seed) for seed in range(benches)]
-        right = sum(each.session.verdict().winners == (0,) for each in found)
-        runs = [each.session.counted for each in found]
+        right = sum(each.verdict().winners == (0,) for each in found)
+        runs = [each.counted for each in found]
         cells = f"{np.median(runs):.0f}", f"{np.quantile(runs, 0.99):.0f}"
         rows.append([name, f"{right / benches:.1%}", *cells])
         print(*rows[-1], flush=True)
@@ -170,5 +190,5 @@ def main(benches: int, blocks: int) -> None:
 
 
 if __name__ == "__main__":
-    given = [int(each) for each in sys.argv[1:]] + [1_000, 400][len(sys.argv) - 1 :]
+    given = [int(each) for each in sys.argv[1:]] + [1_000, 1_000][len(sys.argv) - 1 :]
     main(*given)

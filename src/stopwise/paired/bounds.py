@@ -45,7 +45,7 @@ def bound_level(what: Comparison) -> float:
 
 def implied(what: Comparison, named: Collection[int], arm: int, other: int) -> float:
     """What the answer that names these arms says of a difference itself; minus infinity: nothing."""
-    near = -float(what.margins[-1])
+    near = 0.0 - float(what.margins[-1])  # not -0
     if what.control == NOBODY:
         return near if not what.ties and arm in named and other not in named else -math.inf
     if other == what.control and arm in named:

@@ -8,13 +8,11 @@ the law (docs/paired.md). What they do assume, that a block is news, ``steady`` 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 
 import numpy as np
 
-from stopwise.core import kernels
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, Ints
 from stopwise.families.bounded import Bounded
 from stopwise.families.unknown_variance import GaussianUnknown
 from stopwise.paired.comparison import Comparison, State
@@ -22,12 +20,6 @@ from stopwise.paired.session import PairedSession
 from stopwise.paired.settle import decided, settle
 from stopwise.paired.step import enter
 from stopwise.timing.steady import is_steady
-
-
-@cache
-def quick_enter() -> Callable[[Comparison, State, Floats], None]:
-    """``enter``, compiled."""
-    return kernels.compiled(enter, allocates=False)
 
 
 class BlockSession(PairedSession):
@@ -44,12 +36,10 @@ class BlockSession(PairedSession):
                 kind=self.what.kind._replace(weights=_weights(self.what))
             )
         self._look: dict[tuple[int, int, int], int] = {}  # from which block on a pair is looked at
-        self._enter: Callable[[Comparison, State, Floats], None] = enter
         self._absorb = self._absorb_steadily
 
     def compile(self) -> None:
-        """Compiled from now on, for long simulations: the same digits."""
-        self._enter = quick_enter()
+        """Nothing: a block of runs takes longer than what is done with it."""
 
     @property
     def taking_part(self) -> tuple[int, ...]:
@@ -74,14 +64,19 @@ class BlockSession(PairedSession):
     def _absorb_steadily(self, what: Comparison, state: State, row: Floats) -> bool:
         """``paired.step.absorb``, but a pair does not pass as long as the blocks are not steady."""
         before = state.passed.copy()
-        self._enter(what, state, row)
+        enter(what, state, row)
         self.rows.append(self.sense * row)
+        return self.settle(before)
+
+    def settle(self, before: Ints) -> bool:
+        """Settle what has passed since ``before``, if the blocks are steady; whether it is decided."""
+        state = self.state
         if np.array_equal(before, state.passed):
             return False  # nothing is claimed that was not before
         for m, i, j in np.argwhere(state.passed > before).tolist():
             state.passed[m, i, j] = self._is_steady(m, i, j)
-        settle(what, state)
-        return bool(decided(what, state))
+        settle(self.what, state)
+        return bool(decided(self.what, state))
 
     def _is_steady(self, m: int, i: int, j: int) -> bool:
         """A look is at all blocks: after one in vain the next waits until there are 2 % more."""

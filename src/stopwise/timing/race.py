@@ -130,7 +130,7 @@ class Race:
         for arm in rng.permutation(arms):
             prepare()
             row[arm] = contestants[arm]()
-        scaled = {arm: self.rules.scaled(self.labels[arm], row[arm]) for arm in arms}
+        scaled = {arm: self.rules.scaled(self.labels[arm], float(row[arm])) for arm in arms}
         self.blocks.append(row)
         self.session.tell_block(scaled)
 
