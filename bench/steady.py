@@ -190,5 +190,5 @@ def main(benches: int, blocks: int) -> None:
 
 
 if __name__ == "__main__":
-    given = [int(each) for each in sys.argv[1:]] + [1_000, 1_000][len(sys.argv) - 1 :]
+    given = [int(each) for each in sys.argv[1:]] + [1_000, 400][len(sys.argv) - 1 :]
     main(*given)

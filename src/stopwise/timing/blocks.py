@@ -13,8 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from stopwise.core.arrays import Floats, Ints
-from stopwise.families.bounded import Bounded
-from stopwise.families.unknown_variance import GaussianUnknown
+from stopwise.core.spelling import family
 from stopwise.paired.comparison import Comparison, State
 from stopwise.paired.session import PairedSession
 from stopwise.paired.settle import decided, settle
@@ -26,9 +25,10 @@ class BlockSession(PairedSession):
     """A paired comparison: less is better, ties are an answer, and claims wait for steady blocks."""
 
     def __init__(self, arms: int, delta: float, margin: float, width: float, minimum: int) -> None:
-        family = Bounded(0.0, width) if math.isfinite(width) else GaussianUnknown()
+        bounded = {"kind": "bounded", "low": 0.0, "high": width}
+        kind = family(bounded if math.isfinite(width) else "gaussian:variance=unknown")
         super().__init__(
-            family, arms, delta=delta, epsilon=margin, ties=True, goal="min", minimum=minimum
+            kind, arms, delta=delta, epsilon=margin, ties=True, goal="min", minimum=minimum
         )
         self.width = width
         if math.isfinite(width):

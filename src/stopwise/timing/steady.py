@@ -8,16 +8,23 @@ with a variance that allows for what is left of the dependence: docs/which-progr
 from __future__ import annotations
 
 import math
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from stopwise.core.arrays import Floats
-from stopwise.families.unknown_variance import GaussianUnknown
+from stopwise.core.spelling import family
 from stopwise.paired.differences import Stream, differences_of, evidence
 
 FEWEST = 8  # batches; also the number from which on the correlation of neighbours says something
 WORTH = 16.0  # independent blocks that all blocks must be worth
-NORMAL = differences_of(GaussianUnknown())
+
+
+@cache
+def normal() -> Any:
+    """How normal values are bet on, whose variance nobody knows."""
+    return differences_of(family("gaussian:variance=unknown"))
 
 
 def is_steady(differences: Floats, margin: float, level: float) -> bool:
@@ -57,6 +64,6 @@ def _evidence(batches: Floats, margin: float, inflation: float) -> float:
     mean, squares = float(batches.mean()), float(np.sum((batches - batches.mean()) ** 2))
     if squares == 0.0:  # all alike, to the last digit: nothing varies with the time
         return math.inf if mean > -margin else 0.0
-    room = np.zeros(NORMAL.gaps.size)
+    room = np.zeros(normal().gaps.size)
     stream = Stream(room, float(len(batches)), mean, inflation * squares)
-    return float(evidence(NORMAL, stream, margin, 0))
+    return float(evidence(normal(), stream, margin, 0))
