@@ -1,4 +1,4 @@
-// Options on the same items: by how much they differ, who is out, and who is proven to beat whom.
+// Options on the same items: by how much they differ, who is out, and the evidence of all pairs.
 
 import { at, rows, strip } from "./charts.js";
 import { brief, count, el, folded, NONE, percent, plural, put, rough, say, svg, Table } from "./dom.js";
@@ -155,7 +155,7 @@ class View {
     const found = i === j ? null : this.pairs.evidence[i][j];
     if (found === null) return el("td", { class: "number" }, i === j ? "" : NONE);
     const share = Math.min(1, Math.max(0, found / this.status.threshold));
-    const cell = el("td", { class: `number beat${share >= 1 ? " enough" : ""}` }, percent(share));
+    const cell = el("td", { class: `number beat${share >= 1 ? " complete" : ""}` }, percent(share));
     cell.style.setProperty("--share", share.toFixed(3));
     return cell;
   }
