@@ -72,6 +72,8 @@ def test_setup_and_prepare(tmp_path: Path) -> None:
         (["--epsilon", "0", "true", "false"], "epsilon: got 0.0; allowed: a number above 0"),
         (["--scale", "linear", "true", "false"], "epsilon: got '2%'; allowed: a number in"),
         (["--scale", "root", "true", "false"], "scale: got 'root'; allowed: log or linear"),
+        (["--goal", "most", "true", "false"], "goal: got 'most'; allowed: \"max\" or \"min\""),
+        (["--largest", "1", "true", "false"], "largest: got 1.0; allowed: a number above 1.02"),
         (["--picture", "a.txt", "true", "false"], "picture: got 'a.txt'"),
         (["-n", "one", "true", "false"], "name: got ['one']; allowed: 2 names"),
         (["true"], "commands: got ['true']; allowed: two or more"),

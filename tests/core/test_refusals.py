@@ -68,6 +68,14 @@ def refused(problem: Any, answer: Any) -> Callable[[], Any]:
     return lambda: sw.cost(problem, ones, family=sw.Gaussian(), weights=ones, answer=answer)
 
 
+TIMING: list[Row] = [
+    (
+        lambda: sw.bench({"a": int, "b": str}, largest=1.01),
+        BadArgument,
+        ["largest: got 1.01", "a number above 1.02", "epsilon"],
+    ),
+]
+
 MEANS: list[Row] = [
     (
         lambda: sw.oracle(two, [nan, 0], family=sw.Gaussian()),
@@ -869,6 +877,7 @@ PAIRED: list[Row] = [
 ]
 
 REFUSALS: list[Row] = [
+    *TIMING,
     *MEANS,
     *OUTSIDE,
     *FAMILIES,

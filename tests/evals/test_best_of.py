@@ -32,7 +32,7 @@ def test_the_best_is_found_and_the_others_are_asked_less() -> None:
     assert found.calls["silly"] < found.calls["long"] < 400
     assert found.sentence.startswith("long is best (")
     assert "of a pool of 400, delta = 0.05" in found.sentence
-    assert "is better" in repr(found)
+    assert "is ahead" in repr(found)
     assert found.to_dict()["best"] == "long"
     assert set(found.to_dict()["out"]) == {"short", "silly"}
 

@@ -117,7 +117,7 @@ def test_the_bound_is_where_the_wealth_crosses_the_level(family: Any, pool: int)
             return naive_paired.log_t_wealth(x, -c)
         return naive_paired.log_wealth(x, -c, 1.0 if family is COIN else 4.0, pool)
 
-    assert wealth(found - 1e-6) >= what.level > wealth(found + 1e-6)
+    assert wealth(found - 1e-6) >= math.log(2 / 0.1) > wealth(found + 1e-6)  # of both directions
 
 
 def test_differences_without_spread_say_nothing() -> None:

@@ -346,12 +346,15 @@ def test_a_campaign_shows_them() -> None:
     arm = status.arms[0]
     assert (arm.low, arm.high) == pytest.approx((low, high), rel=1e-9)
     header, rows = status.table()
-    assert header[3] == "95 % interval"
+    assert header[3] == "90 % interval"
     assert rows[0][3] == arm.interval == f"{low:.2f} to {high:.2f}"
     assert Status.from_dict(json.loads(json.dumps(status.to_dict()))) == status
     told = campaign.explain()
     assert told.intervals == {"A": arm.interval, "B": arm.interval}
-    assert f"95 % intervals for all arms and times together: A: {arm.interval}" in told.text
+    assert (
+        f"90 % intervals for all arms and times, together with the answer: A: {arm.interval}"
+        in told.text
+    )
 
 
 def seen_ends(family: str, samples: Any, delta: float) -> tuple[float | None, float | None]:

@@ -80,7 +80,9 @@ class Explanation:
         found = status.lines()
         if intervals:
             listed = "; ".join(f"{label}: {words}" for label, words in intervals.items())
-            found.append(f"means, {status.confidence}s for all arms and times together: {listed}")
+            found.append(
+                f"means, {status.confidence}s for all arms and times, together with the answer: {listed}"
+            )
         found += _pursuit(spec, session, changes)
         if evidence:
             listed = "; ".join(f"{answer}: {value:.3f}" for answer, value in evidence.items())

@@ -20,6 +20,11 @@ def explain_pairs(
     assert status.pairs is not None
     found, pairs = status.lines(), status.pairs
     found += [_against(spec, lead) for lead in leads]
+    if any(lead.at_least is not None for lead in leads):
+        sure = 100.0 * (1.0 - status.joint_delta)
+        found.append(
+            f"the answer and all bounds, at all times: together with probability {sure:g} %"
+        )
     settled = [
         place.words(label, session.threshold)
         for label, place in zip(spec.labels, pairs.places, strict=True)

@@ -23,14 +23,14 @@ class Place:
 
     state: str
     since: int | None = None  # after so many items
-    by: str | None = None  # who is proven to be better
+    by: str | None = None  # who was ahead when it was put out
     evidence: float | None = None  # by which it was settled
 
     def words(self, label: str, threshold: float) -> str:
         """The same as a sentence."""
         if self.state == "in":
             return f"{label} is in"
-        why = "it does not beat the control" if self.by is None else f"{self.by} is better"
+        why = "it does not beat the control" if self.by is None else f"{self.by} is ahead"
         if self.state == "chosen":
             why = "it belongs to the answer"
         proof = f" (evidence {self.evidence:.3f} of {threshold:.3f})"
@@ -128,8 +128,7 @@ def _place(session: ItemSession, labels: Sequence[str], arm: int) -> Place:
     what, state = session.items.what, session.items.state
     sure = float(min(state.sure[arm], CERTAIN))
     if state.out[arm] != IN:
-        near = what.control != NOBODY and what.margins.size > 1  # perhaps better, not by epsilon
-        by = None if near else labels[state.out_by[arm]]
+        by = labels[state.out_by[arm]] if what.control == NOBODY else None
         return Place("out", int(state.out[arm]), by, sure)
     if state.chosen[arm] != IN:
         return Place("chosen", int(state.chosen[arm]), None, sure)

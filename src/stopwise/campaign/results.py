@@ -12,7 +12,7 @@ from stopwise.campaign.events import Event, item_of
 from stopwise.campaign.item_session import ItemSession
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.core.arrays import Floats
-from stopwise.paired.bounds import least_difference
+from stopwise.paired.bounds import implied, least_difference
 from stopwise.paired.comparison import NOBODY
 
 LISTED = 12  # pairs whose difference is bounded
@@ -77,6 +77,8 @@ def _lead(session: ItemSession, rows: Floats, arm: int, other: int) -> Lead:
     """Over the items that both were compared on; a larger difference is better, whatever the goal."""
     what, state = session.items.what, session.items.state
     least = least_difference(what, session.items.worst_differences(rows, arm, other))
+    if session.decision is not None:
+        least = max(least, implied(what, session.standing.named, arm, other))
     return Lead(
         *(arm, other, float(state.means[arm, other])), least if math.isfinite(least) else None
     )

@@ -22,6 +22,7 @@ from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.core.tables import html_table, text_table
 from stopwise.problems.verbs import Answer, in_words
+from stopwise.stopping.intervals import interval_share, joint_delta
 from stopwise.stopping.missing import worst_intervals
 
 GOES_ON = ("running", "paused")  # the states that may change
@@ -79,6 +80,7 @@ class Status:
     lost: int = 0  # values that did not come, and are left out: losses are taken to be at random
     unbounded: bool = False  # whether some missing values have no worst one
     misfit: Misfit | None = None  # samples that contradict the family
+    joint_delta: float = 1.0  # of the answer or any interval or bound beside it being wrong
 
     @classmethod
     def of(
@@ -115,6 +117,7 @@ class Status:
             0 if session.losses == WORST_CASE else int(session.lost[:, 0].sum()),
             bool(session.missing.any()) and not session.has_worst,
             session.fit.misfit(spec.labels, _most_arms(spec)),
+            joint_delta(spec.delta),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,7 +137,9 @@ class Status:
         pairs = found.get("pairs") and Pairs.from_dict(found["pairs"])
         misfit = found.get("misfit") and Misfit(**found["misfit"])
         read = {"arms": arms, "decision": decision, "remaining": left, "pairs": pairs}
-        return cls(**{**found, **read, "misfit": misfit})
+        return cls(
+            **{"joint_delta": joint_delta(found["delta"]), **found, **read, "misfit": misfit}
+        )
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells: a line for each arm."""
@@ -169,8 +174,8 @@ class Status:
 
     @property
     def confidence(self) -> str:
-        """What the intervals are: for all arms and at all times together."""
-        return f"{100.0 * (1.0 - self.delta):g} % interval"
+        """What the intervals are: for all arms and at all times, together with the answer."""
+        return f"{100.0 * (1.0 - self.joint_delta):g} % interval"
 
     def lines(self) -> list[str]:
         """The state of things, in words."""
@@ -280,7 +285,7 @@ def _arms(
     if intervals and isinstance(session, Session):
         state, missing = session.ledger.state, session.missing
         low, high = worst_intervals(
-            spec.design.family, state, missing, spec.delta, _most_arms(spec)
+            spec.design.family, state, missing, interval_share(spec.delta), _most_arms(spec)
         )
     return tuple(
         Arm(

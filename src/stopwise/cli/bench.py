@@ -30,6 +30,9 @@ EPILOG = (
     "that is said holds with probability 1 - delta. A command is given to sh only if it has something "
     "for a shell."
     "\n\n"
+    "A claim that the blocks' dependence on each other could explain is not made: the machine is not "
+    "steady, and the comparison goes on."
+    "\n\n"
     "Exit codes: 0 decided, 1 undecided, 2 an error, 130 Ctrl-C."
 )
 
@@ -52,6 +55,14 @@ def bench(
     ] = "wall",
     goal: Annotated[str, typer.Option(help="min or max: what is better.")] = "min",
     scale: Annotated[str, typer.Option(help="log: ratios count; linear: differences.")] = "log",
+    largest: Annotated[
+        float | None,
+        typer.Option(
+            help="A run counts as at most so many times slower (linear: so much worse) than the best of "
+            "its block; less needs fewer runs.",
+            show_default="50; linear: no limit, normal differences",
+        ),
+    ] = None,
     name: Annotated[
         list[str] | None, typer.Option("--name", "-n", help="A command's name; once for each.")
     ] = None,
@@ -79,7 +90,7 @@ def bench(
         check_picture(picture)
     rules = Rules(
         *(delta, read_epsilon(epsilon, scale), warmup, min_runs, seconds("budget", budget)),
-        *(scale, goal, seed),
+        *(scale, goal, seed, largest),
     )
     limit = None if timeout is None else seconds("timeout", timeout)
     groups = split_commands(commands)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.tables import text_table
+from stopwise.paired.bounds import joint
 from stopwise.paired.session import PairedSession
 from stopwise.paired.standing import tied
 
@@ -80,8 +81,11 @@ class EvalReport:
         counted = f"{items} of a pool of {pool:,}" if self.session.what.deterministic else items
         first = self.verdict.leader
         apart = [k for k, name in enumerate(self.labels) if k != first and name not in self.tied]
-        others = f" ({'; '.join(self._against(first, k) for k in apart)})" if apart else ""
+        against = [self._against(first, k) for k in apart]
+        others = f" ({'; '.join(against)})" if apart else ""
         sure = f"{counted}, delta = {self.session.delta:g}, {self.claim}"
+        if any("at least" in each for each in against):
+            sure += f" (with the bounds: {joint(self.session.what):g})"
         if self.tied:
             return f"{self._tie}{others}, {sure}"
         if self.best is None:
@@ -106,7 +110,7 @@ class EvalReport:
             place = "ties" if label in self.tied else place
             if not self.session.is_in(arm):
                 by = self.labels[state.out_by[arm]]
-                place = f"out after {state.out[arm]:,} {self.unit}: {by} is better"
+                place = f"out after {state.out[arm]:,} {self.unit}: {by} is ahead"
             mean = f"{self.means[label]:.4g}"
             rows.append([label, mean, f"{state.used[arm]:,}", f"{self.calls[label]:,}", place])
         return ["", "mean", self.unit, "calls", ""], rows
@@ -123,6 +127,7 @@ class EvalReport:
             "leader": self.leader,
             "warnings": list(self.warnings),
             "delta": self.session.delta,
+            "joint_delta": joint(self.session.what),
             "epsilon": self.session.epsilon,
             "items": verdict.items,
             "pool": self.session.what.pool or None,

@@ -129,7 +129,7 @@ def comparison(
     kind = kind._replace(fixed=known)
     wanted = Ranking(1, margin) if asked is None else asked
     margins = np.array([0.0, wanted.epsilon] if wanted.epsilon > 0.0 else [0.0])
-    level = math.log(_claims(arms, wanted, ties) / delta)
+    level = math.log(claims(arms, wanted.m, wanted.control, ties) / delta)
     least = checks.whole("minimum", minimum, least=0)
     return Comparison(
         *(kind, arms, margins, level, size, bool(ties), least),
@@ -137,11 +137,11 @@ def comparison(
     )
 
 
-def _claims(arms: int, asked: Ranking, ties: bool) -> int:
+def claims(arms: int, m: int, control: int, ties: bool) -> int:
     """How many pairs can be to blame for a wrong answer: docs/paired.md."""
     if ties:
         return arms * (arms - 1)
-    return arms - 1 if asked.control != NOBODY else asked.m * (arms - asked.m)
+    return arms - 1 if control != NOBODY else m * (arms - m)
 
 
 def new_state(what: Comparison) -> State:

@@ -11,7 +11,7 @@ from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem
 from stopwise.families.verbs import supports, unsupported
-from stopwise.paired.bounds import least_difference
+from stopwise.paired.bounds import implied, least_difference
 from stopwise.paired.comparison import asked_of, comparison
 from stopwise.paired.items import Items
 from stopwise.paired.standing import standing, tied
@@ -140,5 +140,8 @@ class PairedSession(Items):
         return self.worst_differences(rows, arm, other)
 
     def at_least(self, arm: int, other: int) -> float:
-        """The mean difference is larger than this, at the comparison's level."""
-        return least_difference(self.what, self.differences(arm, other))
+        """The mean difference is not below this, for all pairs and times together: docs/claims.md."""
+        least = least_difference(self.what, self.differences(arm, other))
+        if self.decided:
+            least = max(least, implied(self.what, self.verdict().winners, arm, other))
+        return least

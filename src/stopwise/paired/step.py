@@ -17,6 +17,14 @@ from stopwise.paired.settle import decided, is_open, leader, settle
 @jitable
 def absorb(what: Comparison, state: State, row: Floats) -> bool:
     """Enter the next item, nan for an arm without a result; whether it is decided now."""
+    enter(what, state, row)
+    settle(what, state)
+    return decided(what, state)
+
+
+@jitable
+def enter(what: Comparison, state: State, row: Floats) -> None:
+    """The results of the next item, pair by pair."""
     state.items[0] += 1
     for i in range(what.arms):
         if is_open(state, i) and not math.isnan(row[i]):
@@ -25,8 +33,6 @@ def absorb(what: Comparison, state: State, row: Floats) -> bool:
             for j in range(what.arms):
                 if _compared(what, i, j) and is_open(state, j) and not math.isnan(row[j]):
                     _enter(what, state, i, j, row[i] - row[j])
-    settle(what, state)
-    return decided(what, state)
 
 
 @jitable

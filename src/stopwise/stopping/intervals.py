@@ -49,6 +49,17 @@ class Intervals(NamedTuple):
     high: Floats
 
 
+def interval_share(delta: float) -> float:
+    """What intervals and bounds may spend beside an answer that spends delta: as much, if that leaves
+    anything to be sure of."""
+    return min(delta, 0.5 * (1.0 - delta))
+
+
+def joint_delta(delta: float) -> float:
+    """The answer, or any interval or bound beside it, is wrong with this probability at most."""
+    return delta + interval_share(delta)
+
+
 def mean_intervals(family: Any, state: State, delta: float, room: int = 0) -> Intervals:
     """Intervals that hold for all arms and at all times together, with probability 1 - delta.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stopwise.core.errors import BadArgument
-from stopwise.timing.race import Contestant, Race, Rules
+from stopwise.timing.race import LARGEST, Contestant, Race, Rules
 from stopwise.timing.report import BenchReport
 
 SHORTEST = 1e-3  # seconds that one run takes at least: quicker functions are called several times
@@ -21,6 +21,7 @@ def bench(
     warmup: int = 3,
     minimum: int = 10,
     budget: float = 300.0,
+    largest: float = LARGEST,
     seed: int = 0,
     watch: Callable[[BenchReport], None] = lambda report: None,
 ) -> BenchReport:
@@ -28,12 +29,13 @@ def bench(
 
     The answer is one that is proven to be faster than all others, or that those that are left differ by
     less than epsilon, a ratio less 1; all claims hold together with probability 1 - delta. ``budget`` is
-    in seconds, ``minimum`` the least number of runs of each; ``watch`` gets a report after each block.
+    in seconds, ``minimum`` the least number of runs of each; a run counts as at most ``largest`` times
+    slower than the fastest of its block; ``watch`` gets a report after each block.
     """
     for name, function in functions.items():
         if not callable(function):
             raise BadArgument(f"functions[{name!r}]", function, "a function without arguments")
-    rules = Rules(delta, epsilon, warmup, minimum, budget, seed=seed)
+    rules = Rules(delta, epsilon, warmup, minimum, budget, seed=seed, largest=largest)
     race = Race(list(functions), rules)
     timed = [_timed(function) for function in functions.values()]
     return BenchReport(race.run(timed, watch=lambda now: watch(BenchReport(now))))

@@ -12,16 +12,21 @@ import numpy as np
 from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
-from stopwise.core.spelling import family
-from stopwise.paired.session import PairedSession
+from stopwise.timing.blocks import BlockSession
 
 SCALES = ("log", "linear")
+LARGEST = 50.0  # times slower than the fastest run of its block, which is what a run counts at most
 Contestant = Callable[[], float]  # one run: a time, or another number
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How sure, how close, how long. On the log scale epsilon is a ratio less 1."""
+    """How sure, how close, how long. On the log scale epsilon is a ratio less 1.
+
+    ``largest``: a run counts as at most so many times slower than the fastest of its block, or on the
+    linear scale as at most so much worse. None: 50 times; on the linear scale there is no limit, and
+    differences are taken for normal.
+    """
 
     delta: float = 0.05
     epsilon: float = 0.02
@@ -31,6 +36,7 @@ class Rules:
     scale: str = "log"
     goal: str = "min"
     seed: int = 0
+    largest: float | None = None
 
     def __post_init__(self) -> None:
         checks.positive("epsilon", self.epsilon)
@@ -40,11 +46,37 @@ class Rules:
         checks.whole("seed", self.seed, least=0)
         if self.scale not in SCALES:
             raise BadArgument("scale", self.scale, " or ".join(SCALES))
+        if self.goal not in ("max", "min"):
+            raise BadArgument("goal", self.goal, '"max" or "min"')
+        least = self.epsilon + (self.scale == "log")
+        if self.largest is not None and not least < self.largest < math.inf:
+            allowed = f"a number above {least:g}"
+            hint = "It has to be larger than a difference that matters (epsilon)."
+            raise BadArgument("largest", self.largest, allowed, hint)
 
     @property
     def margin(self) -> float:
         """Epsilon on the scale on which differences are taken."""
         return math.log1p(self.epsilon) if self.scale == "log" else self.epsilon
+
+    @property
+    def width(self) -> float:
+        """The largest difference that counts, on the same scale."""
+        if self.scale == "log":
+            return math.log(
+                max(LARGEST, 2.0 + self.epsilon) if self.largest is None else self.largest
+            )
+        return math.inf if self.largest is None else self.largest
+
+    def scaled(self, label: str, found: float) -> float:
+        """A result on that scale; less is better, whatever the goal."""
+        if not math.isfinite(found):
+            raise BadArgument(label, found, "a finite number")
+        if self.scale == "log" and not found > 0.0:
+            hint = "Ratios need numbers above 0: --scale linear compares differences."
+            raise BadArgument(label, found, "a number above 0", hint)
+        sign = 1.0 if self.goal == "min" else -1.0
+        return sign * (math.log(found) if self.scale == "log" else found)
 
 
 class Race:
@@ -54,15 +86,10 @@ class Race:
         if len(set(labels)) < len(labels) or len(labels) < 2:
             raise BadArgument("labels", list(labels), "two different names or more")
         self.labels, self.rules = tuple(labels), rules
-        self.session = PairedSession(
-            family("gaussian:variance=unknown"),
-            len(labels),
-            delta=rules.delta,
-            epsilon=rules.margin,
-            ties=True,
-            goal=rules.goal,
-            minimum=rules.minimum,
+        self.session = BlockSession(
+            len(labels), rules.delta, rules.margin, rules.width, rules.minimum
         )
+        self.blocks: list[Floats] = []  # a row of results each, nan of those that did not run
         self.ended = ""  # "decided", "budget" or "interrupted"
         self.seconds = 0.0
 
@@ -98,23 +125,26 @@ class Race:
         prepare: Callable[[], object],
         rng: np.random.Generator,
     ) -> None:
-        """A block that is cut short by Ctrl-C does not count: its item is not complete."""
-        item, arms = self.session.ask()
+        """A block that is cut short by Ctrl-C does not count: nothing of it is told."""
+        arms, row = self.session.taking_part, np.full(len(self.labels), math.nan)
         for arm in rng.permutation(arms):
             prepare()
-            found = contestants[arm]()
-            self.session.tell(item, int(arm), self._scaled(self.labels[arm], found))
-
-    def _scaled(self, label: str, found: float) -> float:
-        if self.rules.scale == "linear":
-            return found
-        if not found > 0.0:
-            hint = "Ratios need numbers above 0: --scale linear compares differences."
-            raise BadArgument(label, found, "a number above 0", hint)
-        return math.log(found)
+            row[arm] = contestants[arm]()
+        scaled = {arm: self.rules.scaled(self.labels[arm], float(row[arm])) for arm in arms}
+        self.blocks.append(row)
+        self.session.tell_block(scaled)
 
     def results(self, arm: int) -> Floats:
-        """Of one contestant, in the order measured; a block counts when all that are in have run."""
-        rows = np.array(self.session.rows).reshape(-1, len(self.labels))
-        found = rows[: int(self.session.state.used[arm]), arm]
-        return np.exp(found) if self.rules.scale == "log" else found
+        """Of one contestant, in the order measured."""
+        found = np.array(self.blocks).reshape(-1, len(self.labels))[:, arm]
+        return np.asarray(found[~np.isnan(found)])
+
+    def difference(self, arm: int, other: int) -> float:
+        """By how much an arm is better, on the scale: the mean over the blocks that have both."""
+        rows = np.array(self.blocks).reshape(-1, len(self.labels))[:, [arm, other]]
+        both = rows[~np.isnan(rows).any(axis=1)]
+        if not len(both):
+            return math.nan
+        found = np.log(both) if self.rules.scale == "log" else both
+        sign = 1.0 if self.rules.goal == "max" else -1.0
+        return float(sign * np.mean(found[:, 0] - found[:, 1]))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from stopwise.timing.race import Race
 
+UNSTEADY = (
+    "the machine is not steady: blocks that follow each other are alike, so they prove less than they "
+    "seem to. Let nothing else run on it, or give it longer (--budget)"
+)
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
@@ -28,37 +33,41 @@ class BenchReport:
             return "nothing was measured"
         if not self.verdict.decided:
             return self._undecided()
-        said = self._tie() if len(self.verdict.winners) > 1 else self._fastest()
+        said = "; ".join(self._claims())
         return f"{said}, {self._runs()}, delta = {self.race.rules.delta:g}"
 
-    def _fastest(self) -> str:
-        (best,) = self.verdict.winners
-        others = [k for k in range(len(self.labels)) if k != best]
-        parts = [self._ahead(best, k) for k in others]
-        return f"{self.labels[best]} is {'; '.join(parts)}"
-
-    def _tie(self) -> str:
+    def _claims(self) -> list[str]:
+        """What is proven: that those left are alike, and of each other one which is better than it."""
         winners = self.verdict.winners
-        said = f"{_listed([self.labels[k] for k in winners])}: no difference {self._above()}"
-        out = [k for k in range(len(self.labels)) if k not in winners]
-        last = [f"{self.labels[winners[0]]} is {self._ahead(winners[0], k)}" for k in out]
-        return "; ".join([said, *last])
+        alike = f"{_listed([self.labels[k] for k in winners])}: no difference {self._above()}"
+        return [alike] * (len(winners) > 1) + [self._ahead(i, j) for i, j in self.beaten]
+
+    @property
+    def beaten(self) -> list[tuple[int, int]]:
+        """Of each contestant that is out, who put it out, and it; the last to go first."""
+        state = self.race.session.state
+        out = [k for k in range(len(self.labels)) if not self.race.session.is_in(k)]
+        out.sort(key=lambda k: -state.out[k])
+        return [(int(state.out_by[k]), k) for k in out]
 
     def _above(self) -> str:
         size = self.race.rules.epsilon
         return f"above {100.0 * size:g} %" if self.race.rules.scale == "log" else f"of {size:g}"
 
     def _ahead(self, best: int, other: int) -> str:
-        """ "1.34 times faster than A (at least 1.27)"; the bound is left out where it says nothing."""
-        least = self._size(max(self.race.session.at_least(best, other), 0.0))
+        """ "B is 1.34 times faster than A (at least 1.27)"; no bound where it would say nothing."""
+        least = self._size(max(self.race.session.at_least(best, other), 0.0), math.floor)
         bound = "" if least == self._size(0.0) else f" (at least {least})"
-        return self._looks(best, other) + bound
+        return f"{self.labels[best]} is {self._looks(best, other)}{bound}"
 
-    def _size(self, difference: float) -> str:
+    def _size(self, difference: float, rounded: Callable[[float], float] = round) -> str:
+        """A ratio or a difference; a bound is rounded down."""
         if self.race.rules.scale == "linear":
-            return f"{difference:.4g}"
+            digits = 3 - math.floor(math.log10(abs(difference))) if difference else 0
+            return f"{rounded(difference * 10.0**digits) / 10.0**digits:.4g}"
         ratio = math.exp(difference)
-        return f"{ratio:.2f}" if ratio > 1.1 else f"{ratio:.3f}"
+        digits = 2 if ratio > 1.1 else 3
+        return f"{rounded(ratio * 10.0**digits) / 10.0**digits:.{digits}f}"
 
     def _better(self) -> str:
         if self.timed:
@@ -76,11 +85,14 @@ class BenchReport:
         if self.race.ended == "interrupted":
             why += " (interrupted)"
         first, rivals = self.verdict.leader, self._in_but(self.verdict.leader)
-        looks = "; ".join(f"{self.labels[first]} looks {self._looks(first, k)}" for k in rivals)
-        return f"{why}, {self._runs()}: {looks}"
+        said = [f"{self.labels[first]} looks {self._looks(first, k)}" for k in rivals]
+        said += [self._ahead(i, j) for i, j in self.beaten]
+        if self.race.session.held:
+            said.append(UNSTEADY)
+        return f"{why}, {self._runs()}: {'; '.join(said)}"
 
     def _looks(self, arm: int, other: int) -> str:
-        mean = float(self.race.session.state.means[arm, other])
+        mean = self.race.difference(arm, other)
         times = " times" if self.race.rules.scale == "log" else ""
         return f"{self._size(mean)}{times} {self._better()} than {self.labels[other]}"
 
@@ -139,12 +151,13 @@ class BenchReport:
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
         rules, names = self.race.rules, self.labels
-        session = self.race.session
+        session, beaten = self.race.session, self.beaten
         pairs = [
             {
                 "better": names[i],
                 "than": names[j],
-                "mean": float(session.state.means[i, j]),
+                "proven": (i, j) in beaten,
+                "mean": self.race.difference(i, j),
                 "at_least": session.at_least(i, j),
                 "evidence": float(session.state.evidence[0, i, j]),
             }
@@ -155,6 +168,7 @@ class BenchReport:
         return {
             "sentence": self.sentence,
             "ended": self.race.ended,
+            "steady": not session.held,
             "winners": [names[k] for k in self.verdict.winners],
             "delta": rules.delta,
             "epsilon": rules.epsilon,

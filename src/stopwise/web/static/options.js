@@ -16,14 +16,14 @@ export class OptionsPanel {
   }
 
   update(page) {
-    const { question, delta } = page.spec;
+    const { question } = page.spec;
     this.view = compare(page);
     const level =
       typeof question === "object" && Number.isFinite(question.threshold) ? question.threshold : null;
     const limit = level === null ? "" : ` The dashed line is the limit ${brief(level)}.`;
     say(
       this.about,
-      `The bars are intervals in which the true means lie: all of them, at all times, with probability ${brief(1 - delta)}.${limit}`,
+      `The bars are intervals in which the true means lie: all of them, at all times, and together with the answer, with probability ${brief(1 - page.status.joint_delta)}.${limit}`,
     );
     put(this.plot, means(this.view, level));
     this.data.draw();

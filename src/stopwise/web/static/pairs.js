@@ -1,4 +1,4 @@
-// Options on the same items: by how much they differ, who is out, and who is proven to beat whom.
+// Options on the same items: by how much they differ, who is out, and the evidence of all pairs.
 
 import { at, rows, strip } from "./charts.js";
 import { brief, count, el, folded, NONE, percent, plural, put, rough, say, svg, Table } from "./dom.js";
@@ -25,7 +25,7 @@ export class PairsPanel {
       this.about,
       this.plot,
       el("h3", {}, "Who beats whom"),
-      hint("How much of the evidence is there that the option of the row is better than that of the column."),
+      hint("How much there is of the evidence that a decision needs: that the option of the row is better than that of the column."),
       this.matrix,
       this.numbers.node,
       this.agreement.node,
@@ -66,7 +66,7 @@ class View {
     return k === this.base ? 0 : this.pairs.differences[k][this.base];
   }
 
-  /** What the true difference from the base is beyond, at the risk asked for; null: not bounded. */
+  /** The confidence bound of the difference from the base; null: not bounded. */
   bound(k) {
     const found = this.leads.find((each) => each.arm === k && each.other === this.base);
     const other = this.leads.find((each) => each.arm === this.base && each.other === k);
@@ -80,13 +80,13 @@ class View {
     const about = pool === null ? "" : ` of a pool of ${count(pool)}`;
     const answer = pool === null ? "" : ` The answer is about ${claim}.`;
     const base = this.labels[this.base];
-    return `${plural(items, "item")}${about} so far.${answer} The dots are mean differences from ${base} on the items that both had; the line ends where the true difference does, with the risk asked for.`;
+    return `${plural(items, "item")}${about} so far.${answer} The dots are mean differences from ${base} on the items that both had; lines end at confidence bounds. All bounds, at all times, and the answer hold together with probability ${brief(1 - this.status.joint_delta)}.`;
   }
 
   place(k) {
     const { state, since, by } = this.pairs.places[k];
     if (this.status.decision && this.named.includes(k)) return "the answer";
-    if (state === "out") return `out after ${plural(since, "item")}${by ? `: ${by} is better` : ""}`;
+    if (state === "out") return `out after ${plural(since, "item")}${by ? `: ${by} is ahead` : ""}`;
     if (state === "chosen") return `proven after ${plural(since, "item")}`;
     return k === this.base ? (this.pairs.control === null ? "leads" : "the control") : "in";
   }
@@ -157,9 +157,7 @@ class View {
     const found = i === j ? null : this.pairs.evidence[i][j];
     if (found === null) return el("td", { class: "number" }, i === j ? "" : NONE);
     const share = Math.min(1, Math.max(0, found / this.status.threshold));
-    const gone = this.pairs.places[j];
-    const proven = share >= 1 || (gone.state === "out" && gone.by === this.labels[i]);
-    const cell = el("td", { class: `number beat${proven ? " proven" : ""}` }, proven ? "proven" : percent(share));
+    const cell = el("td", { class: `number beat${share >= 1 ? " complete" : ""}` }, percent(share));
     cell.style.setProperty("--share", share.toFixed(3));
     return cell;
   }
