@@ -14,7 +14,7 @@ import numpy as np
 
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.spelling import family
-from stopwise.paired.comparison import Comparison, State
+from stopwise.paired.comparison import Comparison
 from stopwise.paired.session import PairedSession
 from stopwise.paired.settle import decided, settle
 from stopwise.paired.step import enter
@@ -36,7 +36,6 @@ class BlockSession(PairedSession):
                 kind=self.what.kind._replace(weights=_weights(self.what))
             )
         self._look: dict[tuple[int, int, int], int] = {}  # from which block on a pair is looked at
-        self._absorb = self._absorb_steadily
 
     def compile(self) -> None:
         """Nothing: a block of runs takes longer than what is done with it."""
@@ -61,12 +60,12 @@ class BlockSession(PairedSession):
         late = self.counted >= self.what.minimum
         return late and bool(np.any(enough & (self.state.passed[inside] == 0)))
 
-    def _absorb_steadily(self, what: Comparison, state: State, row: Floats) -> bool:
-        """``paired.step.absorb``, but a pair does not pass as long as the blocks are not steady."""
-        before = state.passed.copy()
-        enter(what, state, row)
-        self.rows.append(self.sense * row)
-        return self.settle(before)
+    def _absorb(self, item: int, row: Floats, absent: list[int]) -> None:
+        """A block counts, but a pair does not pass as long as the blocks are not steady."""
+        before = self.state.passed.copy()
+        enter(self.what, self.state, self.sense * row)
+        self.rows.append(row)
+        self.decided = self.settle(before)
 
     def settle(self, before: Ints) -> bool:
         """Settle what has passed since ``before``, if the blocks are steady; whether it is decided."""
