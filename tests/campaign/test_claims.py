@@ -219,7 +219,7 @@ def campaign_is_wrong(spec: dict[str, Any], means: Floats, samples: int, seed: i
 
 CAMPAIGNS = {
     "coins": ({"family": "bernoulli"}, (0.5, 0.5, 0.5)),
-    "normal": ({"family": "gaussian"}, (0.0, 0.0)),
+    "normal": ({"family": {"kind": "gaussian", "variance": 1}}, (0.0, 0.0)),
     "unknown variance": ({"family": {"kind": "gaussian", "variance": "unknown"}}, (0.0, 0.0)),
 }
 

@@ -60,7 +60,7 @@ class BlockSession(PairedSession):
         late = self.counted >= self.what.minimum
         return late and bool(np.any(enough & (self.state.passed[inside] == 0)))
 
-    def _absorb(self, item: int, row: Floats, absent: list[int]) -> None:
+    def _absorb(self, item: int, row: Floats, absent: list[int]) -> None:  # noqa: ARG002
         """A block counts, but a pair does not pass as long as the blocks are not steady."""
         before = self.state.passed.copy()
         enter(self.what, self.state, self.sense * row)
