@@ -111,8 +111,10 @@ def test_release_and_heartbeat(pages: Shell) -> None:
     beat = pages("heartbeat", "pages", token, "--json")
     assert (beat.code, beat.table) == (1, {"token": token, "extended": False})
     assert pages("events", "pages", "--json").table["events"][1]["note"] == "left"
+    assert pages("status", "pages", "--json").table["missing"] == 1
     late = pages("tell", "pages", token, "1")
-    assert (late.code, "it does not count" in late.out) == (0, True)
+    assert (late.code, "it does not count" in late.out) == (0, False)
+    assert pages("status", "pages", "--json").table["samples"] == 1
 
 
 def test_a_decision_ends_asking_but_is_no_error(quick: Shell) -> None:

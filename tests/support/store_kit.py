@@ -123,7 +123,7 @@ def _check_leases(place: Place) -> None:
 
 def _check_leases_in(place: Place, order: str) -> None:
     strict = order == "asked"  # then a sample that comes after its lease counts never, else always
-    campaign = place.create({**COINS, "order": order})
+    campaign = place.create({**COINS, "order": order, "losses": "at random"})
     other = place.open(campaign.name)
     lost, kept, gone = campaign.ask(3, lease=10)
     place.now += 9
@@ -165,9 +165,37 @@ def _check_leases_in(place: Place, order: str) -> None:
     agree(campaign, other)
 
 
+def _check_missing(place: Place) -> None:
+    """What does not come within its lease counts as the worst, for all who look, until it comes."""
+    campaign = place.create({**COINS, "delta": 1e-9})
+    other = place.open(campaign.name)
+    slow, gone, *rest = campaign.ask(30, lease=10)
+    for ticket in rest:
+        assert other.tell(ticket.token, float(ticket.arm == 2)).waiting
+    assert campaign.release(gone.token, "the page was down")
+    place.now += 20
+    assert other.expire() == 1
+    status = place.open(campaign.name).status()
+    assert (status.samples, status.missing, status.in_flight, status.waiting) == (28, 2, 0, 0)
+    assert "2 asked for and missing" in repr(status)
+    agree(campaign, other)
+    receipt = campaign.tell(slow.token, float(slow.arm == 2))
+    assert (receipt.late, receipt.waiting) == (False, False)
+    with untouched(campaign):
+        assert other.tell(slow.token, float(slow.arm == 2)) == receipt
+    after = other.status()
+    assert (after.samples, after.missing) == (29, 1)
+    assert (after.evidence or 0.0) >= (status.evidence or 0.0)
+    agree(campaign, other)
+    assert campaign.change(losses="at random")
+    assert (campaign.status().missing, campaign.status().lost) == (0, 1)
+    assert other.tell(gone.token, 0.0).late
+    agree(campaign, other)
+
+
 def _check_order(place: Place) -> None:
     """A sample counts once all that were asked before it are there, or lost; and then it may decide."""
-    campaign = place.create({**NORMAL, "delta": 0.3})
+    campaign = place.create({**NORMAL, "delta": 0.3, "losses": "at random"})
     other, tickets = place.open(campaign.name), campaign.ask(60)
     for ticket in reversed(tickets[2:]):
         assert other.tell(ticket.token, 10.0 * ticket.arm).waiting
@@ -194,7 +222,7 @@ def _check_order(place: Place) -> None:
 
 def _check_expired_decision(place: Place) -> None:
     """The ask that finds a lease at its end may find that the campaign is decided."""
-    campaign = place.create({**NORMAL, "delta": 0.3})
+    campaign = place.create({**NORMAL, "delta": 0.3, "losses": "at random"})
     (dead,) = campaign.ask(lease=5)
     for ticket in campaign.ask(60):
         campaign.tell(ticket.token, 10.0 * ticket.arm)
@@ -386,6 +414,7 @@ CHECKS: tuple[Callable[[Place], None], ...] = (
     _check_rounds,
     _check_repeats,
     _check_leases,
+    _check_missing,
     _check_order,
     _check_expired_decision,
     _check_lease_default,

@@ -482,14 +482,23 @@ def test_ends_gracefully(tmp_path: Path) -> None:
 
 
 def test_samples_that_come_after_their_lease_are_said_to_be_late(client: sw.Client) -> None:
-    """As after an outage: the spool sends them, and they do not count."""
-    campaign = client.create(SPEC, name="too late")
+    """As after an outage: the spool sends them, and where losses are at random they do not count."""
+    campaign = client.create({**SPEC, "losses": "at random"}, name="too late")
     (ticket,) = campaign.ask(lease=0.05)
     client.spool.put(client.url, "too late", ticket.token, 1.0)
     time.sleep(0.1)
     with pytest.warns(UserWarning, match="1 samples were told after their lease"):
         assert client.flush() == 0
     assert campaign.status().samples == 0
+
+
+def test_samples_that_come_after_their_lease_count(client: sw.Client) -> None:
+    campaign = client.create(SPEC, name="not too late")
+    (ticket,) = campaign.ask(lease=0.05)
+    client.spool.put(client.url, "not too late", ticket.token, 1.0)
+    time.sleep(0.1)
+    assert client.flush() == 0
+    assert (campaign.status().samples, campaign.status().missing) == (1, 0)
 
 
 def test_spool_survives_the_service_and_itself(tmp_path: Path) -> None:
