@@ -34,9 +34,9 @@ def decide(shell: Shell) -> None:
 
 def test_create_says_what_it_made(shell: Shell) -> None:
     made = shell("create", "pages.toml")
-    assert made == (0, "pages: 3 arms, delta = 0.05, spec 3061a565747143ae\n", "")
+    assert made == (0, "pages: 3 arms, delta = 0.05, spec ced1287b63d47e1e\n", "")
     again = shell("create", "pages.toml", "--json")
-    assert again.table["key"] == "3061a565747143ae"
+    assert again.table["key"] == "ced1287b63d47e1e"
     assert again.table["spec"]["stopping"] == "wealth"
     assert shell("create", "pages.toml", "--name", "other", "--json").table["name"] == "other"
     assert [each["name"] for each in shell("list", "--json").table["campaigns"]] == [

@@ -46,7 +46,7 @@ SHARED = {
     *("problems.verbs", "problems.rounds", "problems.limits", "problems.asked", "problems.ranking"),
     *("sampling.verbs", "sampling.tracking", "sampling.thrift", "sampling.with_radius"),
     *("stopping.verbs", "stopping.likelihood", "stopping.constants", "stopping.intervals"),
-    "stopping.purse",
+    *("stopping.purse", "stopping.missing"),
 }
 ROLES = ("families", "problems", "sampling", "stopping")
 

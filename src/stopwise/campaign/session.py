@@ -21,7 +21,7 @@ from stopwise.campaign.order import (
     check_losses,
     check_order,
 )
-from stopwise.campaign.samples import sample_value
+from stopwise.campaign.samples import arm_place, sample_value
 from stopwise.campaign.view import LOOK, Crossing, View
 from stopwise.core.arrays import Ints, arrays_in, copied
 from stopwise.core.errors import BadArgument
@@ -149,10 +149,12 @@ class Session(View):
             return not self._told_order[number]
         return self.queue.is_missing(number)
 
-    def record(self, arm: int, sample: float, number: int | None = None) -> Crossing | None:
-        """A sample that nobody asked for; its turn comes after all that was asked before."""
+    def record(self, arm: int, value: float, number: int | None = None) -> Crossing | None:
+        """A value that nobody asked for; its turn comes after all that was asked before."""
+        labels = [str(k) for k in range(self.counts.size)]
+        place, sample = arm_place(labels, arm), sample_value(self.design.family, value)
         last = self.number + 1 if number is None else number
-        self.take(live.RECORDED, [arm], [sample], [False], [last])
+        self.take(live.RECORDED, [place], [sample], [False], [last])
         return self.decision
 
     def require(self, minimum: int) -> Crossing | None:

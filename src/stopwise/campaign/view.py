@@ -30,8 +30,7 @@ from stopwise.engine.live import (
 from stopwise.families.verbs import seen
 from stopwise.problems.verbs import Answer, decode, encode
 from stopwise.sampling.verbs import Direct, pursues
-from stopwise.stopping.missing import has_worst
-from stopwise.stopping.verbs import evidence, evidence_missing
+from stopwise.stopping.verbs import counts_missing, evidence, evidence_missing
 
 LOOK = Record(np.array([LOOKED]), np.array([0]), np.zeros(1), np.array([0]), np.array([0]))
 
@@ -93,7 +92,7 @@ class View:
     @property
     def has_worst(self) -> bool:
         """Whether every value has a worst one for every answer."""
-        return has_worst(self.design.stopping, self.design.problem, self.family)
+        return bool(counts_missing(self.design.stopping, self.design.problem, self.family))
 
     @property
     def missing(self) -> Floats:

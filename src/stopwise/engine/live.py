@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import stopwise.stopping.missing  # noqa: F401  (registers what missing values do to wealth)
 from stopwise.core.arrays import Floats, Ints, Rng, smallest, total
 from stopwise.core.data import ALLOWANCE, EVIDENCE, State
 from stopwise.core.verbs import jitable

@@ -16,14 +16,12 @@ from stopwise.cells.shape import ANY, GAP, SIDE, Shape
 from stopwise.core.arrays import Floats, assign, copied
 from stopwise.core.data import Data, State
 from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import add_at_end, restore_end, screens, seen, space
-from stopwise.problems.rounds import best_evidence, judged, weakest_cell
-from stopwise.problems.verbs import Code, cost, shape, simple
-from stopwise.stopping import verbs
+from stopwise.families.verbs import add_at_end, restore_end, seen, space
+from stopwise.problems.rounds import judged
+from stopwise.problems.verbs import Code, shape
 from stopwise.stopping.bets import simple_wealth
 from stopwise.stopping.intervals import Intervals, mean_intervals
-from stopwise.stopping.purse import ARM, KEEPS, NOBODY, Purse
-from stopwise.stopping.wealth import Wealth
+from stopwise.stopping.purse import KEEPS, Purse
 
 
 class WorstCase(NamedTuple):
@@ -31,37 +29,6 @@ class WorstCase(NamedTuple):
 
     purse: Any
     missing: Floats
-
-
-@verbs.weigh_missing.register(Wealth)
-def _weigh_missing(
-    rule: Wealth,
-    problem: Any,
-    family: Any,
-    state: State,
-    rounds: int,
-    missing: Floats,
-    least: float,
-) -> float:
-    """D of the values that came is at least their wealth, and a missing value only lowers that."""
-    state.tally.marks[ARM] = NOBODY  # what is remembered of a cell is about values that came
-    enough = max(least, 0.0) if screens(family) else 0.0
-    found = best_evidence(problem, family, state.data, state.sketch, enough, state.answer)
-    if not found >= enough:
-        return found
-    judge = WorstCase(state.tally, missing)
-    found = weakest_cell(problem, family, state.data, state.sketch, state.answer, judge, least)
-    return verbs.weighed(state, found, 0.0)
-
-
-@verbs.evidence_missing.register(Wealth)
-def _evidence_missing(
-    rule: Wealth, problem: Any, family: Any, state: State, missing: Floats, code: Code
-) -> float:
-    if cost(problem, family, state.data, code, state.data.means.copy()) == 0.0:
-        return 0.0
-    judge = WorstCase(state.tally, missing)
-    return float(weakest_cell(problem, family, state.data, state.sketch, code, judge, -math.inf))
 
 
 @judged.register(WorstCase)
@@ -151,12 +118,6 @@ def _worst_is_high(what: Shape, arm: int) -> bool:
     if what.kind == GAP:  # the cell: the other arm's mean is at least as large
         return arm == what.other
     return what.side > 0.0  # the cell: means of at least the limit
-
-
-def has_worst(rule: Any, problem: Any, family: Any) -> bool:
-    """Whether every missing value has a worst one, whatever the answer."""
-    known = isinstance(rule, Wealth) and simple(problem)
-    return bool(known and all(map(math.isfinite, space(family))))
 
 
 def worst_intervals(

@@ -99,6 +99,12 @@ def evidence(rule: Any, problem: Any, family: Any, state: State, code: Code) -> 
 
 
 @verb
+def counts_missing(rule: Any, problem: Any, family: Any) -> bool:
+    """Whether every missing value has a worst one, whatever the answer."""
+    return False
+
+
+@verb
 def evidence_missing(
     rule: Any, problem: Any, family: Any, state: State, missing: Floats, code: Code
 ) -> float:

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from stopwise.cells.shape import ANY
-from stopwise.core.arrays import assign
+from stopwise.core.arrays import Floats, assign
 from stopwise.core.data import Data, State
 from stopwise.core.values import Empty, StoppingRule
-from stopwise.families.verbs import likelihood, screens
+from stopwise.families.verbs import likelihood, screens, space
 from stopwise.problems.rounds import best_evidence, judged, weakest_cell
-from stopwise.problems.verbs import Code, cost, shape, union_bound
+from stopwise.problems.verbs import Code, cost, shape, simple, union_bound
 from stopwise.stopping import students_t, verbs, watch  # noqa: F401  (register what their purses do)
 from stopwise.stopping.bets import other_wealth, simple_wealth
+from stopwise.stopping.missing import WorstCase
 from stopwise.stopping.purse import (
     ARM,
     NOBODY,
@@ -86,6 +87,42 @@ def _evidence(rule: Wealth, problem: Any, family: Any, state: State, code: Code)
     own = type(state.tally)(*map(copy, state.tally))  # who asks changes nothing
     own.marks[ARM] = NOBODY
     return float(weakest_cell(problem, family, state.data, state.sketch, code, own, -math.inf))
+
+
+@verbs.weigh_missing.register(Wealth)
+def _weigh_missing(
+    rule: Wealth,
+    problem: Any,
+    family: Any,
+    state: State,
+    rounds: int,
+    missing: Floats,
+    least: float,
+) -> float:
+    """D of the values that came is at least their wealth, and a missing value only lowers that."""
+    state.tally.marks[ARM] = NOBODY  # what is remembered of a cell is about values that came
+    enough = max(least, 0.0) if screens(family) else 0.0
+    found = best_evidence(problem, family, state.data, state.sketch, enough, state.answer)
+    if not found >= enough:
+        return found
+    judge = WorstCase(state.tally, missing)
+    found = weakest_cell(problem, family, state.data, state.sketch, state.answer, judge, least)
+    return verbs.weighed(state, found, 0.0)
+
+
+@verbs.evidence_missing.register(Wealth)
+def _evidence_missing(
+    rule: Wealth, problem: Any, family: Any, state: State, missing: Floats, code: Code
+) -> float:
+    if cost(problem, family, state.data, code, np.zeros(problem.arms)) == 0.0:
+        return 0.0
+    judge = WorstCase(state.tally, missing)
+    return float(weakest_cell(problem, family, state.data, state.sketch, code, judge, -math.inf))
+
+
+@verbs.counts_missing.register(Wealth)
+def _counts_missing(rule: Wealth, problem: Any, family: Any) -> bool:
+    return bool(simple(problem) and all(map(math.isfinite, space(family))))
 
 
 @judged.register(SimplePurse)
