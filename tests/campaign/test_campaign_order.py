@@ -41,7 +41,9 @@ def test_delays_by_value_do_no_harm(name: str) -> None:
 
 def test_they_do_if_samples_count_as_told() -> None:
     """So that the tests above could fail."""
-    wrong = {order: 40 * DELAYS["wrong"](DELAYS["World"](20, order), 40) for order in ORDERS}
+    losses = {"asked": "worst case", "told": "at random"}
+    worlds = {order: DELAYS["World"](20, order, losses[order]) for order in ORDERS}
+    wrong = {order: 40 * DELAYS["wrong"](world, 40) for order, world in worlds.items()}
     assert wrong["asked"] <= limit(40) < wrong["told"], wrong
 
 

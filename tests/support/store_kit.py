@@ -237,7 +237,7 @@ def _check_expired_decision(place: Place) -> None:
 
 def _check_lease_default(place: Place) -> None:
     """An hour; once samples are back, ten times the longest, and a minute at least."""
-    campaign = place.create(COINS)
+    campaign = place.create({**COINS, "losses": "at random"})
     for seconds, lease in ((1, 3600.0), (30, 60.0), (2, 300.0), (500, 300.0), (1, 5000.0)):
         ticket = one(campaign)
         assert campaign.events()[-1].value == lease
@@ -264,7 +264,8 @@ def _check_budget(place: Place) -> None:
 
 
 def _check_decision(place: Place) -> None:
-    campaign, other = (found := place.create(NORMAL)), place.open(found.name)
+    spec = {**NORMAL, "losses": "at random"}
+    campaign, other = (found := place.create(spec)), place.open(found.name)
     told: list[tuple[Ticket, Receipt]] = []
     open_ones: list[Ticket] = []
     while not told or not told[-1][1].decided:

@@ -93,9 +93,29 @@ def check_repeats(place: Place) -> None:
     agree(campaign, other)
 
 
-def check_losses(place: Place) -> None:
-    """What is lost is asked again, with the same item: none is left out because it is slow."""
+def check_missing(place: Place) -> None:
+    """What is lost counts as the worst, and is not asked again; it may come late."""
     campaign = place.create(PAIRED)
+    other, tickets = place.open(campaign.name), campaign.ask(6, lease=10)
+    gone = tickets[1]
+    for ticket in tickets:
+        if ticket is not gone:
+            campaign.tell(ticket.token, 1)
+    place.now += 11
+    (fresh,) = other.ask(1, lease=10)
+    assert fresh.item == 2, "a new item"
+    status = other.status()
+    assert status.pairs is not None
+    assert (status.pairs.items, status.missing) == (2, 1)
+    agree(campaign, other)
+    assert not campaign.tell(gone.token, 1).late
+    assert other.status().missing == 0
+    agree(campaign, other)
+
+
+def check_losses(place: Place) -> None:
+    """Where losses are at random what is lost is asked again, with the same item."""
+    campaign = place.create({**PAIRED, "losses": "at random"})
     other, tickets = place.open(campaign.name), campaign.ask(6, lease=10)
     gone, slow = tickets[1], tickets[4]
     assert other.release(gone.token, "no answer")
@@ -237,6 +257,7 @@ PAIRED_CHECKS: tuple[Callable[[Place], None], ...] = (
     check_items_count_in_turn,
     check_repeats,
     check_losses,
+    check_missing,
     check_decision,
     check_pool,
     check_budget_and_minimum,
