@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -582,6 +583,17 @@ def test_samples_that_contradict_the_family_are_said_so(service: Service, opened
     assert window.violations() == []
     window.open("#/campaign/open")
     expect(page.locator(".hero .warned")).to_be_hidden()
+
+
+def test_missing_values_are_said(service: Service, opened: Opener) -> None:
+    service.create("missing", arms=["a", "b"])
+    service.campaign("missing", "/ask", {"n": 1, "lease": 0.05})
+    time.sleep(0.1)
+    service.campaign("missing", "/ask", {"n": 1})  # notices that the lease is over
+    page = (window := opened()).page
+    window.open("#/campaign/missing")
+    expect(page.locator(".about-losses")).to_contain_text("1 asked for and missing: each counts as")
+    assert window.violations() == []
 
 
 def test_the_form_leaves_a_variance_to_the_samples(opened: Opener) -> None:

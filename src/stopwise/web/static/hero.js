@@ -8,7 +8,7 @@ export class Hero {
     this.text = el("p", { class: "hero-text" });
     this.meter = new Meter();
     this.remark = el("p", { class: "hint" });
-    this.losses = el("p", { class: "hint", hidden: true });
+    this.losses = el("p", { class: "about-losses", hidden: true });
     this.misfit = el("p", { class: "warned", hidden: true });
     this.stats = ["evidence", "samples", "needed", "in-flight", "costs"].map((key) => new Stat(key));
     const said = [this.kind, this.text, this.meter.node, this.remark, this.losses, this.misfit];
