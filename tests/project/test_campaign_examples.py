@@ -103,9 +103,10 @@ def test_classifiers_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_measurements_of_the_guarantee_run(capsys: pytest.CaptureFixture[str]) -> None:
     example = runpy.run_path(str(ROOT / "examples" / "guarantee.py"))
     found = example["main"](8)
-    assert len(found) == 6
-    assert capsys.readouterr().out.count("wrong") == 6 + 1  # one row's name has the word
-    assert found["broken  poor results get lost"] > 0.5
+    assert len(found) == 7
+    assert capsys.readouterr().out.count("wrong") == 7 + 1  # one row's name has the word
+    assert found["kept    poor results get lost"] == 0.0
+    assert found["broken  the same, taken for random"] > 0.5
 
 
 def test_the_measurements_of_delays_are_those_of_the_page(
