@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import time
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
