@@ -330,7 +330,7 @@ def test_a_value_counts_after_its_lease() -> None:
     assert campaign.expire() == 1
     status = campaign.status()
     assert (status.samples, status.missing, status.waiting) == (19, 1, 0)
-    assert "1 asked for and missing: each counts as the worst" in repr(status)
+    assert "1 value is missing: until it comes, each counts as the worst" in repr(status)
     receipt = campaign.tell(slow.token, 1.0)
     assert not receipt.late
     assert (campaign.status().samples, campaign.status().missing) == (20, 0)
@@ -350,7 +350,7 @@ def test_losses_at_random_are_left_out_and_said() -> None:
         (ticket,) = campaign.ask()
         campaign.tell(ticket.token, float(ticket.arm == 0))
     text = repr(campaign.status())
-    assert "2 asked for and lost: the answer assumes that losses have nothing to do with" in text
+    assert "2 values were lost: the answer assumes that losses have nothing to do with" in text
     assert campaign.verify().agrees
 
 

@@ -177,7 +177,7 @@ def _check_missing(place: Place) -> None:
     assert other.expire() == 1
     status = place.open(campaign.name).status()
     assert (status.samples, status.missing, status.in_flight, status.waiting) == (28, 2, 0, 0)
-    assert "2 asked for and missing" in repr(status)
+    assert "2 values are missing" in repr(status)
     agree(campaign, other)
     receipt = campaign.tell(slow.token, float(slow.arm == 2))
     assert (receipt.late, receipt.waiting) == (False, False)

@@ -592,7 +592,9 @@ def test_missing_values_are_said(service: Service, opened: Opener) -> None:
     service.campaign("missing", "/ask", {"n": 1})  # notices that the lease is over
     page = (window := opened()).page
     window.open("#/campaign/missing")
-    expect(page.locator(".about-losses")).to_contain_text("1 asked for and missing: each counts as")
+    expect(page.locator(".about-losses")).to_contain_text(
+        "1 value is missing: until it comes, each counts as"
+    )
     assert window.violations() == []
 
 

@@ -215,21 +215,20 @@ class Status:
     def about_losses(self) -> str:
         """What is assumed of values that have not come; empty if there are none."""
         if self.missing:
-            end = "until it comes"
+            one = self.missing == 1
+            found = "1 value is missing" if one else f"{self.missing:,} values are missing"
+            found += (
+                f": until {'it comes' if one else 'they come'}, each counts as the worst possible"
+            )
             if self.unbounded:
-                end += (
-                    ". Some have no worst value, so that some answers cannot be proven before: tell "
-                    f"them, or say losses = {AT_RANDOM!r} if losses have nothing to do with values"
+                found += (
+                    ". Some have no worst possible value, so that some answers cannot be proven before: "
+                    f"tell them, or say losses = {AT_RANDOM!r} if losses have nothing to do with values"
                 )
-            return (
-                f"{self.missing:,} asked for and missing: each counts as the worst value that it could "
-                f"be, {end}"
-            )
+            return found
         if self.lost:
-            return (
-                f"{self.lost:,} asked for and lost: the answer assumes that losses have nothing to do "
-                "with values"
-            )
+            found = "1 value was lost" if self.lost == 1 else f"{self.lost:,} values were lost"
+            return f"{found}: the answer assumes that losses have nothing to do with values"
         return ""
 
     @property
