@@ -330,7 +330,7 @@ def test_a_value_counts_after_its_lease() -> None:
     assert campaign.expire() == 1
     status = campaign.status()
     assert (status.samples, status.missing, status.waiting) == (19, 1, 0)
-    assert "1 value is missing: until it comes, each counts as the worst" in repr(status)
+    assert "1 value is missing: until it comes, it counts as the worst" in repr(status)
     receipt = campaign.tell(slow.token, 1.0)
     assert not receipt.late
     assert (campaign.status().samples, campaign.status().missing) == (20, 0)

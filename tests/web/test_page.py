@@ -593,7 +593,7 @@ def test_missing_values_are_said(service: Service, opened: Opener) -> None:
     page = (window := opened()).page
     window.open("#/campaign/missing")
     expect(page.locator(".about-losses")).to_contain_text(
-        "1 value is missing: until it comes, each counts as"
+        "1 value is missing: until it comes, it counts as"
     )
     assert window.violations() == []
 

@@ -217,9 +217,8 @@ class Status:
         if self.missing:
             one = self.missing == 1
             found = "1 value is missing" if one else f"{self.missing:,} values are missing"
-            found += (
-                f": until {'it comes' if one else 'they come'}, each counts as the worst possible"
-            )
+            until = "it comes, it counts" if one else "they come, each counts"
+            found += f": until {until} as the worst possible"
             if self.unbounded:
                 found += (
                     ". Some have no worst possible value, so that some answers cannot be proven before: "
