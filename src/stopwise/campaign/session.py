@@ -69,9 +69,7 @@ class Session(View):
         self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(seed)
-        self._told_order: dict[
-            int, bool
-        ] = {}  # in the order "told": asks that were told, or released
+        self._ended: dict[int, bool] = {}  # in the order "told": asks, and whether they were told
         self.fit = Fit(design.asked.family, design.problem.arms)
 
     def ask(self) -> Ticket:
@@ -105,7 +103,7 @@ class Session(View):
         """A ticket's value will not come, as far as anybody knows: nothing waits for it any more."""
         number = self._number(ticket)
         if self._is_in_flight(number):
-            self._told_order.setdefault(number, False)
+            self._settle(number, told=False)
             self.give_up(ticket.arm, number)
         return self.decision
 
@@ -122,7 +120,7 @@ class Session(View):
         number, sample = self._number(ticket), sample_value(self.design.family, value)
         waited = self._is_in_flight(number)
         if self.decision is None and (waited or self._is_missing(number)):
-            self._told_order[number] = True
+            self._settle(number, told=True)
             self.take(live.TOLD, [ticket.arm], [sample], [waited], [number])
         elif self.decision is None and self.losses == WORST_CASE:
             raise BadArgument("ticket", ticket, "a ticket whose value was not told before")
@@ -141,13 +139,18 @@ class Session(View):
 
     def _is_in_flight(self, number: int) -> bool:
         if self.order == "told":
-            return number not in self._told_order
+            return number not in self._ended
         return self.queue.is_in_flight(number)
 
     def _is_missing(self, number: int) -> bool:
         if self.order == "told":
-            return not self._told_order[number]
+            return not self._ended[number]
         return self.queue.is_missing(number)
+
+    def _settle(self, number: int, told: bool) -> None:
+        """In the order "asked" the queue knows."""
+        if self.order == "told":
+            self._ended[number] = told
 
     def record(self, arm: int, value: float, number: int | None = None) -> Crossing | None:
         """A value that nobody asked for; its turn comes after all that was asked before."""
