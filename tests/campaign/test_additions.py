@@ -15,6 +15,7 @@ import stopwise as sw
 from stopwise import Session
 from stopwise.campaign import spec as specs
 from stopwise.campaign.rounds import rounds_of
+from stopwise.campaign.storage.hashes import sealed_state
 from stopwise.cells.shape import gap_shape
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import Data
@@ -71,7 +72,7 @@ def test_an_arm_is_added(order: str, question: Any) -> None:
     for each in (campaign, hand):
         assert each.verify().agrees
         with each.look() as (transaction, seen):
-            assert transaction.state() == seen.session.dump()
+            assert transaction.state() == sealed_state(seen.last, seen.session.dump())
     with pytest.raises(sw.NotPossible, match="nothing to add"):
         hand.add_arm("d")
 

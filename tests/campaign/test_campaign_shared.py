@@ -16,6 +16,7 @@ import pytest
 import stopwise as sw
 from postgres import Server
 from stopwise import Campaign, Conflict, Event, Receipt, UnknownToken
+from stopwise.campaign.storage.hashes import sealed_state
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.web import dashboard
@@ -130,7 +131,9 @@ def test_a_state_that_others_wrote_is_replayed_from_where_one_is(
         other.tell((late if turn == 0 else lost).token, 0)
         work(other, 12)
         with closing(sqlite3.connect(path)) as connection:
-            connection.execute("UPDATE stopwise_campaigns SET state = ?", (b"of another version",))
+            ((stored,),) = connection.execute("SELECT stored FROM stopwise_campaigns").fetchall()
+            content = sealed_state(stored, b"of another version")
+            connection.execute("UPDATE stopwise_states SET content = ?", (content,))
             connection.commit()
         read.clear()
         held.status()
@@ -140,7 +143,7 @@ def test_a_state_that_others_wrote_is_replayed_from_where_one_is(
         assert told(held) == told(Campaign.open("one", path))
     assert held.verify().agrees
     with held.look() as (transaction, seen):
-        assert transaction.state() == seen.session.dump()
+        assert transaction.state() == sealed_state(seen.last, seen.session.dump())
 
 
 def test_an_old_file_has_its_history_without_being_changed(tmp_path: Path) -> None:

@@ -67,8 +67,7 @@ def test_the_kit_as_users_call_it(tmp_path: Path) -> None:
         "AFTER INSERT ON stopwise_events BEGIN UPDATE stopwise_events SET time = 0; END",
         "AFTER INSERT ON stopwise_events WHEN new.number > 5 BEGIN DELETE FROM stopwise_events "
         "WHERE number = new.number; END",
-        "AFTER UPDATE ON stopwise_campaigns WHEN new.state IS NOT NULL BEGIN "
-        "UPDATE stopwise_campaigns SET state = zeroblob(200); END",
+        "AFTER INSERT ON stopwise_states BEGIN UPDATE stopwise_states SET content = zeroblob(200); END",
     ],
 )
 def test_the_kit_notices_a_store_that_forgets(spoilt: str, tmp_path: Path) -> None:

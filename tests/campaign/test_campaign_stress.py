@@ -30,6 +30,7 @@ from disks import small_disk
 from postgres import Server
 from stopwise import Campaign, NewerSchema, Receipt, Session, StorageAway, Ticket
 from stopwise.campaign import spec
+from stopwise.campaign.storage.hashes import sealed_state
 from stopwise.campaign.storage.store import Store
 from stopwise.core.arrays import Floats
 from stopwise.core.kernels import compiled
@@ -391,7 +392,7 @@ def goes_on(address: str, rows: dict[int, list[tuple[Any, ...]]]) -> None:
     assert again.status().samples == status.samples + len(waiting) + 1
     assert again.verify().agrees
     with again.look() as (transaction, seen):
-        assert transaction.state() == seen.session.dump()
+        assert transaction.state() == sealed_state(seen.last, seen.session.dump())
 
 
 def test_an_older_schema_on_a_server(server: Server) -> None:

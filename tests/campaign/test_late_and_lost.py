@@ -174,9 +174,9 @@ def test_replay_is_the_session_is_the_count_by_hand(
         monkeypatch.setattr(rounds, "LONG", long)
         monkeypatch.setattr(rounds, "_known", {})
         again = Session(design)
-        seen = replay(again, record)
+        seen = replay(again, [record])
         assert again.dump() == session.dump()
-        assert (again.decision, seen.used) == (session.decision, len(record))
+        assert (again.decision, seen.last) == (session.decision, record[-1].number)
         parts = Session(design)
         for place, event in enumerate(record if long else []):  # one by one
             known = {
@@ -184,7 +184,7 @@ def test_replay_is_the_session_is_the_count_by_hand(
                 for each in record[:place]
                 if each.kind == "asked"
             }
-            replay(parts, [event], known)
+            replay(parts, [[event]], known)
             fresh = Session(design)
             assert fresh.load(parts.dump())
             parts = fresh if event.number % 5 == 0 else parts

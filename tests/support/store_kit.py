@@ -388,7 +388,8 @@ def _check_all_or_nothing(place: Place) -> None:
     ):
         transaction.add("told", ticket.token, 0, 1.0, place.now)
         transaction.close_lease(ticket.token)
-        transaction.save(None, b"half done")
+        transaction.save_state(b"half done")
+        transaction.save(None)
         raise ZeroDivisionError
     agree(campaign, place.open(campaign.name))
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from stopwise import __version__
 from stopwise.campaign import spec as specs
-from stopwise.campaign.errors import (
-    CampaignExists,
-)
+from stopwise.campaign.errors import CampaignExists
 from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.explain import Explanation
 from stopwise.campaign.explain_pairs import explain_pairs
@@ -28,13 +26,13 @@ from stopwise.campaign.names import (
     storage_address,
 )
 from stopwise.campaign.recording import Recording
-from stopwise.campaign.replica import Snapshot
+from stopwise.campaign.replica import Snapshot, unreadable
 from stopwise.campaign.results import Lead, Results
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Transaction
-from stopwise.campaign.verify import Verification
+from stopwise.campaign.verify import Verification, verify
 from stopwise.campaign.waiting import wait
 from stopwise.core import checks
 
@@ -47,9 +45,16 @@ class Campaign(Recording):
     """
 
     def __init__(
-        self, name: str, store: Store, spec: CampaignSpec, clock: Callable[[], float]
+        self,
+        name: str,
+        store: Store,
+        spec: CampaignSpec,
+        clock: Callable[[], float],
+        changed: str | None = None,
     ) -> None:
-        super().__init__(name, store, spec, clock)
+        super().__init__(name, store, spec, clock, changed)
+        self._owns_store = False
+        self._decision: Decision | None = None
         self._explaining = threading.Lock()
         self._explained: tuple[Snapshot, Explanation] | None = None
         self._results = Results()
@@ -63,25 +68,20 @@ class Campaign(Recording):
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
-        made = specs.new(spec if isinstance(spec, Mapping) else Path(spec))
+        made = specs.new(spec if isinstance(spec, Mapping) else specs.spec_file(spec))
         default = None if isinstance(spec, Mapping) else Path(spec).stem
         called = campaign_name(default if name is None else name)
-        store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        if not store.has(called):
-            specs.refuse_unsaid(made)
-        fresh = (specs.dump(made.table), made.key, __version__, clock())
-        if store.has(called) or not store.create(called := new_name(called), *fresh):
-            with store.look(called) as transaction:
-                head = transaction.head
-            stored = json.loads(head.spec)
-            made = specs.like(made, stored)
-            if head.key != made.key:
-                raise CampaignExists(
-                    f"campaign {called!r} in {store.shown} has another spec ({head.key}; "
-                    f"given {made.key}): {difference(stored, made.table)}. Choose another name."
-                )
-            return cls.open(head.name, store, clock)
-        return cls(called, store, made, clock)
+        with _store_for(storage) as store:
+            there = store.has(called)
+            if not there:
+                specs.refuse_unsaid(made)
+                called = new_name(called)
+            found = cls(called, store, made, clock)  # what cannot be opened is not stored
+            fresh = (specs.dump(made.table), made.key, __version__, clock())
+            if there or not store.create(called, *fresh):
+                found = cls._open(called, store, clock, made)
+            found._owns_store = store is not storage
+            return found
 
     @classmethod
     def open(
@@ -90,15 +90,48 @@ class Campaign(Recording):
         storage: str | PathLike[str] | Store | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Campaign:
-        """A campaign that is there."""
+        """A campaign that is there. Use it in a ``with`` block, or ``disconnect`` it in the end."""
+        called = campaign_name(name)
         if not isinstance(storage, Store):
-            refuse_if_absent(name, storage_address(storage))
-        store = storage if isinstance(storage, Store) else Store(storage_address(storage))
-        with store.look(campaign_name(name)) as transaction:
+            refuse_if_absent(called, storage_address(storage))
+        with _store_for(storage) as store:
+            found = cls._open(called, store, clock)
+            found._owns_store = store is not storage
+            return found
+
+    @classmethod
+    def _open(
+        cls,
+        name: str,
+        store: Store,
+        clock: Callable[[], float],
+        wanted: CampaignSpec | None = None,
+    ) -> Campaign:
+        """A campaign that is there; with the spec that is wanted, if one is."""
+        with store.look(name) as transaction:
             head = transaction.head
-        found = cls(head.name, store, specs.make(json.loads(head.spec)), clock)
-        found._replica.update(head.changes)
+        try:
+            stored = json.loads(head.spec)
+            found = cls(head.name, store, specs.make(stored), clock, head.changes)
+        except Exception as error:  # of another version, or damaged: whatever is wrong with it
+            raise unreadable(head, error) from error
+        if wanted is not None and head.key != (like := specs.like(wanted, stored)).key:
+            raise CampaignExists(
+                f"campaign {name!r} in {store.shown} has another spec ({head.key}; "
+                f"given {like.key}): {difference(stored, like.table)}. Choose another name."
+            )
         return found
+
+    def disconnect(self) -> None:
+        """Let go of the storage, if this campaign has opened it; the campaign itself goes on there."""
+        if self._owns_store:
+            self._store.close()
+
+    def __enter__(self) -> Campaign:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.disconnect()
 
     def __repr__(self) -> str:
         return f"Campaign({self.name!r}, {self._store.shown!r}, {self.spec.key})"
@@ -108,17 +141,18 @@ class Campaign(Recording):
     @property
     def decision(self) -> Decision | None:
         """The answer, once there is one; it never changes."""
-        if self._replica.decision is None:
+        if self._decision is None:
             with self._replica.read() as transaction:
                 if transaction.head.decision is not None:
-                    self._replica.decision = Decision.from_json(transaction.head.decision)
-        return self._replica.decision
+                    self._decision = Decision.from_json(transaction.head.decision)
+        return self._decision
 
     def events(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The record, from the first event after this number; at most ``limit`` events."""
         most = None if limit is None else checks.whole("limit", limit, least=1)
+        first = checks.whole("after", after, least=0)
         with self._replica.read() as transaction:
-            return transaction.since(checks.whole("after", after, least=0), most)
+            return transaction.since(first, most)
 
     def newest(self, after: int, most: int) -> list[Event]:
         """The last of the events after this number."""
@@ -168,14 +202,14 @@ class Campaign(Recording):
     def verify(self) -> Verification:
         """Derive everything anew from the events alone, and compare."""
         with self._replica.read() as transaction:
-            record, stored, head = transaction.since(0), transaction.state(), transaction.head
-        return Verification.of(self._replica.base, record, stored, head)
+            return verify(self._replica.base, transaction)
 
     def export(self, path: str | PathLike[str]) -> Path:
         """The record as .csv, .jsonl or .parquet, by the file's ending."""
         from stopwise.campaign.export import export
 
-        return export(self.events(), self.labels, Path(path))
+        with self._replica.read() as transaction:
+            return export(transaction.parts(), self.labels, path)
 
     def _repr_html_(self) -> str:
         return self.status()._repr_html_()
@@ -185,3 +219,17 @@ class Campaign(Recording):
         from stopwise.campaign.plot import plot_curve
 
         return plot_curve(self._snapshot().session, axes)
+
+
+@contextmanager
+def _store_for(storage: str | PathLike[str] | Store | None) -> Iterator[Store]:
+    """A storage as given, or by its address; that one is closed again if the block fails."""
+    if isinstance(storage, Store):
+        yield storage
+        return
+    store = Store(storage_address(storage))
+    try:
+        yield store
+    except BaseException:
+        store.close()
+        raise

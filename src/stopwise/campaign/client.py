@@ -307,7 +307,7 @@ class RemoteCampaign:
         """The record as .csv, .jsonl or .parquet, by the file's ending."""
         from stopwise.campaign.export import export
 
-        return export(self.events(), [arm.label for arm in self.status().arms], Path(path))
+        return export([self.events()], [arm.label for arm in self.status().arms], path)
 
     def _repr_html_(self) -> str:
         return self.status()._repr_html_()

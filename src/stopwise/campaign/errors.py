@@ -75,6 +75,14 @@ class StorageDamaged(StorageError):
     """The storage's file is damaged: trying again does not help, a backup does."""
 
 
+class CampaignUnreadable(StorageError):
+    """What is stored of one campaign cannot be read. Others are not affected; it can be archived."""
+
+    def __init__(self, message: str, archived: bool = False) -> None:
+        self.archived = archived
+        super().__init__(message)
+
+
 class NewerSchema(StorageError):
     """The storage was made by a newer stopwise."""
 

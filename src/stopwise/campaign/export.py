@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
+import os
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?")
 COLUMNS = ("number", "kind", "token", "arm", "label", "value", "time", "late", "note", "actor")
 
 
-def rows(record: Sequence[Event], labels: Sequence[str]) -> list[dict[str, Any]]:
+def rows(record: Iterable[Event], labels: Sequence[str]) -> list[dict[str, Any]]:
     """One dict for each event, with the arm's label."""
     found = []
     for event in record:
@@ -30,25 +32,33 @@ def rows(record: Sequence[Event], labels: Sequence[str]) -> list[dict[str, Any]]
     return found
 
 
-def export(record: Sequence[Event], labels: Sequence[str], path: Path) -> Path:
-    """Write the record; the ending says how."""
-    makers = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
-    if path.suffix not in makers:
-        raise BadArgument("path", str(path), f"a file that ends with {', '.join(makers)}")
-    content = makers[path.suffix](rows(record, labels))
+def export(parts: Iterable[Iterable[Event]], labels: Sequence[str], given: Any) -> Path:
+    """Write a record, part by part; the ending says how. The file is there once it is whole."""
+    writers = {".csv": _write_csv, ".jsonl": _write_json_lines, ".parquet": _write_parquet}
+    allowed = f"a file that ends with {', '.join(writers)}"
+    if not isinstance(given, str | PathLike):
+        raise BadArgument("path", given, allowed)
+    path = Path(given)
+    if path.suffix not in writers:
+        raise BadArgument("path", str(path), allowed)
+    tables = (rows(part, labels) for part in parts)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
-        path.write_bytes(content)
+        writers[path.suffix](unfinished, tables)
+        os.replace(unfinished, path)
     except OSError as error:
         raise StopwiseError(f"{path}: cannot be written ({error.strerror or error}).") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
     return path
 
 
-def _csv(table: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _inert(cell) for name, cell in row.items()} for row in table)
-    return text.getvalue().encode()
+def _write_csv(path: Path, tables: Iterable[list[dict[str, Any]]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for table in tables:
+            writer.writerows({name: _inert(cell) for name, cell in row.items()} for row in table)
 
 
 def _inert(cell: Any) -> Any:
@@ -58,11 +68,13 @@ def _inert(cell: Any) -> Any:
     return f"'{cell}"
 
 
-def _json_lines(table: list[dict[str, Any]]) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table).encode()
+def _write_json_lines(path: Path, tables: Iterable[list[dict[str, Any]]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for table in tables:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in table)
 
 
-def _parquet(table: list[dict[str, Any]]) -> bytes:
+def _write_parquet(path: Path, tables: Iterable[list[dict[str, Any]]]) -> None:
     arrow = load("pyarrow", "export")
     parquet = load("pyarrow.parquet", "export")
     types = {
@@ -72,6 +84,6 @@ def _parquet(table: list[dict[str, Any]]) -> bytes:
         "late": arrow.bool_(),
     }
     schema = arrow.schema([(name, types[name]) for name in COLUMNS])
-    content = io.BytesIO()
-    parquet.write_table(arrow.Table.from_pylist(table, schema=schema), content)
-    return content.getvalue()
+    with parquet.ParquetWriter(path, schema) as writer:
+        for table in tables:
+            writer.write_table(arrow.Table.from_pylist(table, schema=schema))

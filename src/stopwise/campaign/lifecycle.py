@@ -78,9 +78,7 @@ class Lifecycle(Work):
                 raise CampaignExists(
                     f"{new!r} is, was, or looks like the name of another campaign. Choose another."
                 )
-            self._add(transaction, "renamed", json.dumps({"from": old, "to": new}), actor)
-        self.name = self._replica.name = new
-        return True
+            return self._add(transaction, "renamed", json.dumps({"from": old, "to": new}), actor)
 
     def change(
         self,
@@ -138,7 +136,7 @@ class Lifecycle(Work):
         token = secrets.token_hex(16)
         event = transaction.add(kind, token, None, None, self._clock(), note=note, actor=who)
         transaction.changes = changes(transaction.changes).after(event).to_json()
-        self._replica.update(transaction.changes)
+        self._replica.update(transaction)
         return True
 
     def _refuse_if_over(self, transaction: Transaction, what: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -12,7 +13,6 @@ import numpy as np
 from stopwise.campaign import spec as specs
 from stopwise.campaign.events import Event, item_of
 from stopwise.campaign.spec import AnySession, CampaignSpec
-from stopwise.core.arrays import Ints
 from stopwise.engine import live
 from stopwise.engine.live import Record
 
@@ -24,14 +24,6 @@ KINDS = {
 }
 
 
-class Replay(NamedTuple):
-    """What came of leading a session through a record."""
-
-    counted: list[Event]  # events that count: not late, not the decision itself
-    used: int  # so many of them, up to the one that decides
-    arms: Ints  # which arm each ask would have chosen; -1 for other events
-
-
 class Known(NamedTuple):
     """A token that was asked before the record begins."""
 
@@ -41,7 +33,7 @@ class Known(NamedTuple):
 
 def replay(
     session: AnySession,
-    record: Sequence[Event],
+    parts: Iterable[Sequence[Event]],
     before: Mapping[str, Known] | None = None,
     spec: CampaignSpec | None = None,
 ) -> Replay:
@@ -49,70 +41,121 @@ def replay(
 
     Arms may be added in a record that begins with the first event, of a campaign with this ``spec``.
     """
-    counted = [event for event in record if not event.late and (event.kind in KINDS or _new(event))]
-    known, arms, used = dict(before or {}), np.full(len(counted), -1), 0
-    for requires, group in groupby(counted, _new):  # samples; or a new minimum of them
-        part = list(group)
-        if requires:
-            for event in part:
-                _change(session, event, counted[:used], spec)
-                used += 1
-        else:
-            done, found = session.replay(_record(part, known))
-            arms[used : used + len(part)] = found
-            used += done
-        if session.decision is not None:
-            break
-    return Replay(counted, used, arms)
+    found = Replay(session, before, spec)
+    for part in parts:
+        found.take(part)
+    return found
+
+
+class Replay:
+    """Leads a session through a record, part by part, and notes what came of it."""
+
+    def __init__(
+        self,
+        session: AnySession,
+        before: Mapping[str, Known] | None = None,
+        spec: CampaignSpec | None = None,
+    ) -> None:
+        self.session, self._spec = session, spec
+        self._known = dict(before or {})  # asks whose samples have not come
+        self._samples = _Samples() if spec is not None and "room" in spec.table else None
+        self.last = 0  # number of the last event that was used, up to the one that decides
+        self.unused: int | None = None  # number of the first event after it that should not count
+        self.other_asks: list[
+            int
+        ] = []  # numbers of asks that gave an arm of somebody else's choice
+
+    def take(self, events: Sequence[Event]) -> None:
+        """The next events."""
+        counted = [
+            event for event in events if not event.late and (event.kind in KINDS or _new(event))
+        ]
+        for changes, group in groupby(counted, _new):  # samples; or what has to do with deciding
+            part = list(group)
+            if self.session.decision is not None:
+                self.unused = self.unused or part[0].number
+            elif changes:
+                self._change(part)
+            else:
+                self._replay(part)
+
+    def _change(self, events: list[Event]) -> None:
+        for event in events:
+            if self.session.decision is None:
+                self._apply(json.loads(event.note))
+                self.last = event.number
+            else:
+                self.unused = self.unused or event.number
+
+    def _apply(self, new: dict[str, Any]) -> None:
+        session, spec = self.session, self._spec
+        if spec is not None and len(new.get("arms", ())) > session.counts.size:
+            samples = self._samples or _Samples()
+            design = specs.changed(spec, {"arms": new["arms"]}).design
+            session.grow(design, *samples.counted(session))
+        if "losses" in new:
+            session.assume_random()
+        if "minimum" in new:
+            session.require(new["minimum"])
+
+    def _replay(self, events: list[Event]) -> None:
+        record = self._record(events)
+        used, arms = self.session.replay(record)
+        self.other_asks += [
+            event.number
+            for event, arm in zip(events[:used], arms, strict=False)
+            if event.kind == "asked" and event.arm != arm
+        ]
+        if used:
+            self.last = events[used - 1].number
+        if used < len(events):
+            self.unused = self.unused or events[used].number
+
+    def _record(self, events: Sequence[Event]) -> Record:
+        """For the session."""
+        waited, numbers = [], []
+        for event in events:
+            asked = self._known.pop(event.token, None) or Known(event.number, False)
+            waited.append(asked.waiting)
+            numbers.append(asked.number)
+            if event.kind in ("asked", "released"):  # a sample may still come
+                self._known[event.token] = Known(asked.number, event.kind == "asked")
+            elif self._samples is not None:
+                self._samples.add(asked.number, event)
+        return Record(
+            np.array([KINDS[event.kind] for event in events], dtype=np.int64),
+            np.array([event.arm for event in events], dtype=np.int64),
+            np.array([_number(event) for event in events], dtype=float),
+            np.array(waited, dtype=np.int64),
+            np.array(numbers, dtype=np.int64),
+        )
+
+
+class _Samples:
+    """All samples so far, for sessions that may get more arms."""
+
+    def __init__(self) -> None:
+        self._numbers, self._arms, self._values = array("q"), array("q"), array("d")
+
+    def add(self, number: int, event: Event) -> None:
+        """A sample that was asked for by the event of this number, or is that event."""
+        self._numbers.append(number)
+        self._arms.append(event.arm or 0)
+        self._values.append(event.value or 0.0)
+
+    def counted(self, session: AnySession) -> tuple[list[int], list[float]]:
+        """Arms and values of what has counted, in its order."""
+        places = list(range(len(self._numbers)))
+        if session.order == "asked":
+            places.sort(key=self._numbers.__getitem__)
+        here = [place for place in places if self._numbers[place] not in session.queue]
+        return [self._arms[place] for place in here], [self._values[place] for place in here]
 
 
 def _new(event: Event) -> bool:
     """Whether an event changes what has to do with the decision."""
     return event.kind == "changed" and not {"minimum", "arms", "losses"}.isdisjoint(
         json.loads(event.note)
-    )
-
-
-def _change(
-    session: AnySession, event: Event, before: Sequence[Event], spec: CampaignSpec | None
-) -> None:
-    new: dict[str, Any] = json.loads(event.note)
-    if spec is not None and len(new.get("arms", ())) > session.counts.size:
-        arms, samples = (
-            zip(*_samples(session, before), strict=True) if session.samples else ((), ())
-        )
-        session.grow(specs.changed(spec, {"arms": new["arms"]}).design, arms, samples)
-    if "losses" in new:
-        session.assume_random()
-    if "minimum" in new:
-        session.require(new["minimum"])
-
-
-def _samples(session: AnySession, events: Sequence[Event]) -> list[tuple[int, float]]:
-    """What has counted, in its order."""
-    told = {event.token: event for event in events if event.kind in ("told", "recorded")}
-    wanted = "asked" if session.order == "asked" else "told"
-    return [
-        (told[e.token].arm or 0, told[e.token].value or 0.0)
-        for e in events
-        if e.kind in (wanted, "recorded") and e.token in told and e.number not in session.queue
-    ]
-
-
-def _record(events: Sequence[Event], known: dict[str, Known]) -> Record:
-    """For the session; ``known`` has the asks before, and gets those of these events."""
-    waited, numbers = [], []
-    for event in events:
-        asked = known.get(event.token, Known(event.number, False))
-        waited.append(asked.waiting)
-        numbers.append(asked.number)
-        known[event.token] = Known(asked.number, event.kind == "asked")
-    return Record(
-        np.array([KINDS[event.kind] for event in events], dtype=np.int64),
-        np.array([event.arm for event in events], dtype=np.int64),
-        np.array([_number(event) for event in events], dtype=float),
-        np.array(waited, dtype=np.int64),
-        np.array(numbers, dtype=np.int64),
     )
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -148,6 +149,13 @@ def _explicit(table: dict[str, Any]) -> dict[str, Any]:
 
 def _options(given: Any) -> Mapping[str, Any]:
     return spelling.split("strategy", given) if isinstance(given, str) else given
+
+
+def spec_file(given: Any) -> Path:
+    """The path of a spec's file."""
+    if not isinstance(given, str | PathLike):
+        raise BadArgument("spec", given, "a dict, or the path of a TOML or JSON file")
+    return Path(given)
 
 
 def _file(path: Path) -> dict[str, Any]:

@@ -81,6 +81,7 @@ class Status:
     unbounded: bool = False  # whether some missing values have no worst one
     misfit: Misfit | None = None  # samples that contradict the family
     joint_delta: float = 1.0  # of the answer or any interval or bound beside it being wrong
+    hash: str = ""  # of the last event, and so of the whole record: note it to see later changes
 
     @classmethod
     def of(
@@ -118,6 +119,7 @@ class Status:
             bool(session.missing.any()) and not session.has_worst,
             session.fit.misfit(spec.labels, _most_arms(spec)),
             joint_delta(spec.delta),
+            seen.hash.hex(),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -45,10 +45,20 @@ class Work:
     """The part of a campaign that workers use."""
 
     def __init__(
-        self, name: str, store: Store, spec: CampaignSpec, clock: Callable[[], float]
+        self,
+        name: str,
+        store: Store,
+        spec: CampaignSpec,
+        clock: Callable[[], float],
+        changed: str | None = None,
     ) -> None:
-        self.name, self._store, self._clock = name, store, clock
-        self._replica = Replica(name, store, spec)
+        self._store, self._clock = store, clock
+        self._replica = Replica(name, store, spec, changed)
+
+    @property
+    def name(self) -> str:
+        """What the campaign is called."""
+        return self._replica.name
 
     @property
     def spec(self) -> CampaignSpec:
@@ -243,11 +253,12 @@ class Work:
         crossing, number = session.decision, transaction.last + 1
         usual = in_words(self.spec.design.problem, crossing.answer, self.labels)
         words = tie_words(session, self.labels) or usual
-        self._replica.decision = Decision(
+        decision = Decision(
             *(crossing.answer, words, crossing.evidence, crossing.threshold, crossing.samples),
             *(number, self.spec.key, __version__),
         )
-        text = self._replica.decision.to_json()
+        self._replica.decide(decision)
+        text = decision.to_json()
         transaction.add("decided", DECISION, None, crossing.evidence, self._clock(), note=text)
 
     def _receipt(self, transaction: Transaction, kind: str, token: str, sample: float) -> Receipt:

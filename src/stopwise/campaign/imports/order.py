@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -93,18 +94,36 @@ def order_scores(values: Floats) -> tuple[float, float]:
     return trend, (float(x @ np.roll(x, 1)) - mean) / math.sqrt(variance)
 
 
-def order_problems(record: Sequence[Event]) -> list[str]:
-    """Imports whose rows are on record in another order than the seed of their shuffle gives."""
-    found = []
-    for place, event in enumerate(record):
-        note = json.loads(event.note) if event.kind == "imported" else {}
+class Shuffles:
+    """Whether imported rows are on record in the order that the seed of their shuffle gives."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self._number, self._seed, self._left = 0, "", 0  # of the import whose rows come now
+        self._arms, self._values = array("q"), array("d")
+
+    def take(self, events: Sequence[Event]) -> None:
+        """The next events of the record."""
+        for event in events:
+            if event.kind == "imported":
+                self._begin(event)
+            elif self._left and event.kind == "recorded":
+                self._arms.append(event.arm or 0)
+                self._values.append(event.value or 0.0)
+                self._left -= 1
+                if not self._left:
+                    self._compare()
+
+    def _begin(self, event: Event) -> None:
+        note = json.loads(event.note)
         if note.get("order") == SHUFFLED:
-            after = record[place + 1 : place + 2 + note["new"]]  # with a decision, perhaps
-            rows = [each for each in after if each.kind == "recorded"][: note["new"]]
-            arms = np.array([each.arm for each in rows], dtype=np.int64)
-            values = np.array([each.value for each in rows], dtype=float)
-            order, seed = shuffled(arms, values)
-            same = np.array_equal(arms[order], arms) and np.array_equal(values[order], values)
-            if seed != note["seed"] or not same:
-                found.append(f"event {event.number}: imported rows are not in their shuffled order")
-    return found
+            self._number, self._seed, self._left = event.number, note["seed"], note["new"]
+            self._arms, self._values = array("q"), array("d")
+
+    def _compare(self) -> None:
+        arms, values = np.array(self._arms, dtype=np.int64), np.array(self._values, dtype=float)
+        order, seed = shuffled(arms, values)
+        same = np.array_equal(arms[order], arms) and np.array_equal(values[order], values)
+        if seed != self._seed or not same:
+            number = self._number
+            self.problems.append(f"event {number}: imported rows are not in their shuffled order")

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stopwise.campaign.events import Event
-from stopwise.campaign.storage.tables import campaigns, events, former_names, leases
+from stopwise.campaign.storage.tables import campaigns, events, former_names, leases, states
 
 ALL = 2**62  # more rows than there are
 
@@ -73,7 +73,7 @@ def _here(table: sa.Table) -> Any:
 
 
 FIELDS = [events.c[name] for name in Event._fields]
-HEAD = [column for column in campaigns.c if column.name != "state"]
+HEAD = list(campaigns.c)
 HEAD_OF = Statement(sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted")))
 LOCKED_HEAD_OF = Statement(
     sa.select(*HEAD).where(campaigns.c.name == sa.bindparam("wanted")).with_for_update()
@@ -96,7 +96,12 @@ NAMES = Statement(
     .order_by(campaigns.c.id)
     .limit(sa.bindparam("most"))
 )
-STATE_OF = Statement(sa.select(campaigns.c.state).where(campaigns.c.id == sa.bindparam("wanted")))
+STATE_OF = Statement(sa.select(states.c.content).where(_here(states)))
+DROP_STATE = Statement(sa.delete(states).where(_here(states)))
+ADD_STATE = Statement(sa.insert(states))
+FORMER_NAMES_OF = Statement(
+    sa.select(former_names.c.name).where(_here(former_names)).order_by(former_names.c.name)
+)
 SAME_LEASE = sa.and_(leases.c.campaign == events.c.campaign, leases.c.token == events.c.token)
 MOST_TOKENS = (1, 8, 16, 32, 64, 512)  # of one query: each number is a statement
 TOKENS = [f"token_{place}" for place in range(MOST_TOKENS[-1])]
@@ -113,7 +118,7 @@ def _by_tokens(count: int) -> Statement:
 
 BY_TOKENS = {count: _by_tokens(count) for count in MOST_TOKENS}
 SINCE = Statement(
-    sa.select(*FIELDS)
+    sa.select(*FIELDS, events.c.hash)
     .where(_here(events), events.c.number > sa.bindparam("after"))
     .order_by(events.c.number)
     .limit(sa.bindparam("most"))
@@ -133,13 +138,20 @@ IN_FLIGHT = Statement(
 )
 EXPIRED = Statement(LEASES_OF.where(leases.c.deadline < sa.bindparam("now")).order_by(*ORDER))
 ADD_EVENT = Statement(sa.insert(events))
-EVENT_ROW = ("campaign", *Event._fields)
+EVENT_ROW = ("campaign", *Event._fields, "hash")
 ADD_LEASE = Statement(sa.insert(leases))
-LEASE_ROW = ("campaign", "token", "arm", "deadline")
+LEASE_ROW = ("campaign", "token", "arm", "deadline", "seal")
+SEALED_LEASES = Statement(
+    sa.select(leases.c.token, leases.c.arm, leases.c.deadline, leases.c.seal).where(_here(leases))
+)
 ONE_LEASE = (_here(leases), leases.c.token == sa.bindparam("under"))
 DROP_LEASE = Statement(sa.delete(leases).where(*ONE_LEASE))
-EXTEND_LEASE = Statement(sa.update(leases).where(*ONE_LEASE).values(deadline=sa.bindparam("until")))
-SAVED = ("last", "decision", "state", "slowest", "changes")
+EXTEND_LEASE = Statement(
+    sa.update(leases)
+    .where(*ONE_LEASE)
+    .values(deadline=sa.bindparam("until"), seal=sa.bindparam("new_seal"))
+)
+SAVED = ("last", "decision", "slowest", "changes", "stored", "hash", "seal")
 SAVE_ROW = ("wanted", *(f"new_{name}" for name in SAVED))
 SAVE = Statement(
     sa.update(campaigns)

@@ -33,6 +33,7 @@ from stopwise.campaign.storage.address import (
     shown,
     translated,
 )
+from stopwise.campaign.storage.hashes import add_hashes, first_hash, row_seal
 from stopwise.campaign.storage.statements import (
     ALL,
     HEAD_OF,
@@ -44,6 +45,7 @@ from stopwise.campaign.storage.statements import (
     Statement,
 )
 from stopwise.campaign.storage.tables import (
+    HASHED,
     SCHEMA,
     UPGRADES,
     campaigns,
@@ -82,14 +84,17 @@ class Store:
 
         Another whose name differs in capitals, spaces or the codes of letters only: CampaignExists.
         """
-        row = {"name": name, "spec": spec, "key": key, "version": version, "created": now}
+        head = Head(0, name, spec, key, version, now, 0, None, None, None, 0, b"", b"")
+        head = head._replace(hash=first_hash(spec, key, version, now))
+        head = head._replace(seal=row_seal(head))
+        row = {key: value for key, value in head._asdict().items() if key != "id"}
         try:
             with self.guarded(), self.engine.begin() as connection:
                 wanted = sa.select(former_names).where(former_names.c.name == name)
                 if connection.execute(wanted).first() is not None:
                     return False
                 self._refuse_if_alike(connection, name)
-                connection.execute(sa.insert(campaigns), {**row, "last": 0})
+                connection.execute(sa.insert(campaigns), row)
         except exc.IntegrityError:
             return False
         return True
@@ -238,6 +243,8 @@ class Store:
             for version in range(found, SCHEMA):
                 for statement in UPGRADES[version]:
                     connection.execute(sa.text(statement.format(blob=blob)))
+            if found < HASHED:
+                add_hashes(connection)
             if found < SCHEMA:
                 connection.execute(sa.update(versions).values(version=SCHEMA))
 

@@ -12,18 +12,22 @@ import numpy as np
 
 from stopwise.campaign.events import Event
 from stopwise.campaign.spelling import alike
+from stopwise.campaign.storage.hashes import event_hash, lease_seal, row_seal
 from stopwise.campaign.storage.statements import (
     ADD_EVENT,
     ADD_LEASE,
     ADD_NAME,
+    ADD_STATE,
     ALL,
     ALL_LEASES,
     BY_TOKENS,
     DROP_LEASE,
     DROP_NAME,
+    DROP_STATE,
     EVENT_ROW,
     EXPIRED,
     EXTEND_LEASE,
+    FORMER_NAMES_OF,
     HEAD_ONCE,
     IN_FLIGHT,
     LEASE_ROW,
@@ -33,6 +37,8 @@ from stopwise.campaign.storage.statements import (
     SAMPLES,
     SAVE,
     SAVE_ROW,
+    SAVED,
+    SEALED_LEASES,
     SINCE,
     STATE_OF,
     TOKENS,
@@ -40,11 +46,11 @@ from stopwise.campaign.storage.statements import (
 )
 from stopwise.core.arrays import Ints
 
-AT_ONCE = 50_000  # rows of a long read
+AT_ONCE = 20_000  # rows of a long read
 
 
 class Head(NamedTuple):
-    """A campaign's row but for its state."""
+    """A campaign's row."""
 
     id: int
     name: str
@@ -56,6 +62,9 @@ class Head(NamedTuple):
     decision: str | None
     slowest: float | None  # seconds that a sample has taken, at most so far
     changes: str | None  # what lifecycle events have changed, as JSON
+    stored: int  # event after which the session's state was stored; 0: it is not
+    hash: bytes  # of the last event; before the first one, of the campaign as it was created
+    seal: bytes  # of this row
 
 
 class Lease(NamedTuple):
@@ -77,18 +86,24 @@ class Transaction:
     """One campaign, locked until the block ends."""
 
     def __init__(self, connection: Connection, head: Head) -> None:
-        self._connection, self.head, self.last = connection, head, head.last
+        self._connection, self.head, self.last, self.hash = connection, head, head.last, head.hash
         self._past: dict[str, Past] = {}  # by token, with what this transaction did
-        self._added: list[Event] = []  # not written yet, like these leases
+        self._added: list[tuple[Event, bytes]] = []  # not written yet, like these leases
         self._opened: dict[str, Lease] = {}
         self._closed: set[str] = set()
         self._swept = False
-        self.slowest, self.changes = head.slowest, head.changes
+        self.slowest, self.changes, self.stored = head.slowest, head.changes, head.stored
 
     def state(self) -> bytes | None:
-        """What the session knew after the last event."""
-        ((found,),) = self._connection.rows(STATE_OF, wanted=self.head.id)
-        return None if found is None else bytes(found)
+        """What ``save_state`` stored last."""
+        found = self._connection.rows(STATE_OF, wanted=self.head.id)
+        return bytes(found[0][0]) if found else None
+
+    def save_state(self, content: bytes) -> None:
+        """Keep what a session knows after the last event, in place of what was kept before."""
+        self.stored = self.last
+        self._connection.write(DROP_STATE, ("wanted",), [(self.head.id,)])
+        self._connection.write(ADD_STATE, ("campaign", "content"), [(self.head.id, content)])
 
     def since(self, number: int, limit: int | None = None) -> list[Event]:
         """All events after this number, or the first of them."""
@@ -96,6 +111,18 @@ class Transaction:
         most = ALL if limit is None else limit
         rows = self._connection.rows(SINCE, wanted=self.head.id, after=number, most=most)
         return [_event(row) for row in rows]
+
+    def hashed_events(self) -> Iterator[list[tuple[Event, bytes]]]:
+        """The whole record with its hashes, in parts: it may be longer than memory."""
+        self._write()
+        after = 0
+        while rows := self._connection.rows(SINCE, wanted=self.head.id, after=after, most=AT_ONCE):
+            after = rows[-1][0]
+            yield [(_event(row), row[-1]) for row in rows]
+
+    def parts(self) -> Iterator[list[Event]]:
+        """The whole record, in parts."""
+        return ([event for event, _ in part] for part in self.hashed_events())
 
     def newest(self, after: int, most: int) -> list[Event]:
         """The last events after this number."""
@@ -160,7 +187,8 @@ class Transaction:
         """The next event."""
         self.last += 1
         event = Event(self.last, kind, token, arm, value, time, late, note, actor)
-        self._added.append(event)
+        self.hash = event_hash(self.hash, event)
+        self._added.append((event, self.hash))
         if kind == "asked":  # a new token: nothing to read
             self._past[token] = Past({kind: event}, False)
         else:
@@ -175,8 +203,10 @@ class Transaction:
     def extend(self, token: str, deadline: float) -> None:
         """Another deadline for a sample in flight."""
         self._write()
-        row = (self.head.id, token, deadline)
-        self._connection.write(EXTEND_LEASE, ("wanted", "under", "until"), [row])
+        arm = self.about(token).events["asked"].arm
+        assert arm is not None
+        row = (self.head.id, token, deadline, lease_seal(Lease(token, arm, deadline)))
+        self._connection.write(EXTEND_LEASE, ("wanted", "under", "until", "new_seal"), [row])
 
     def close_lease(self, token: str) -> None:
         """The sample is not in flight any more."""
@@ -220,20 +250,37 @@ class Transaction:
         self.head = self.head._replace(name=name)
         return True
 
-    def save(self, decision: str | None, state: bytes | None) -> None:
-        """What the session knows after the last event."""
+    def sealed_leases(self) -> list[tuple[Lease, bytes]]:
+        """All samples in flight, with the seals of their rows."""
         self._write()
-        self.head = self.head._replace(
-            last=self.last, decision=decision, slowest=self.slowest, changes=self.changes
+        rows = self._connection.rows(SEALED_LEASES, wanted=self.head.id)
+        return [(Lease(*row[:-1]), row[-1]) for row in rows]
+
+    def former_names(self) -> list[str]:
+        """The names that lead here beside the campaign's own."""
+        return [name for (name,) in self._connection.rows(FORMER_NAMES_OF, wanted=self.head.id)]
+
+    def save(self, decision: str | None) -> None:
+        """The campaign's row after the last event."""
+        self._write()
+        head = self.head._replace(
+            last=self.last,
+            decision=decision,
+            slowest=self.slowest,
+            changes=self.changes,
+            stored=self.stored,
+            hash=self.hash,
         )
-        row = (self.head.id, self.last, decision, state, self.slowest, self.changes)
+        self.head = head._replace(seal=row_seal(head))
+        row = (head.id, *(getattr(self.head, name) for name in SAVED))
         self._connection.write(SAVE, SAVE_ROW, [row])
 
     def _write(self) -> None:
         """What was added."""
         here, write = self.head.id, self._connection.write
-        write(ADD_EVENT, EVENT_ROW, [(here, *event) for event in self._added])
-        write(ADD_LEASE, LEASE_ROW, [(here, *lease) for lease in self._opened.values()])
+        write(ADD_EVENT, EVENT_ROW, [(here, *event, hashed) for event, hashed in self._added])
+        opened = [(here, *lease, lease_seal(lease)) for lease in self._opened.values()]
+        write(ADD_LEASE, LEASE_ROW, opened)
         write(DROP_LEASE, ("wanted", "under"), [(here, token) for token in self._closed])
         self._added, self._opened, self._closed = [], {}, set()
 

@@ -1,0 +1,116 @@
+"""Hashes of what is stored, so that a row that was changed afterwards is seen.
+
+Events form a chain: the hash of each covers the event and the hash before it, and the first covers the
+campaign as it was created. The campaign's row keeps the hash of the last event. Rows that are not
+events (the campaign's, and those of samples in flight) have a seal: a hash of the row itself.
+
+Whoever may write to the storage could compute all hashes anew. Then the last one is another: compare
+it with one that was noted elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from stopwise.campaign.events import Event
+from stopwise.campaign.storage.tables import campaigns, events, leases
+
+if TYPE_CHECKING:
+    from stopwise.campaign.storage.transaction import Head, Lease
+
+SIZE = 16  # bytes
+AT_ONCE = 20_000  # events that get their hashes together
+
+_text = json.JSONEncoder(separators=(",", ":"), default=repr).encode  # ASCII, for ever the same
+
+
+def _hash(before: bytes, *values: Any) -> bytes:
+    return hashlib.sha256(before + _text(values).encode()).digest()[:SIZE]
+
+
+def _real(value: Any) -> Any:
+    """As databases give it back: whole numbers as real ones, and 0.0 for -0.0."""
+    return value + 0.0 if isinstance(value, int | float) else value
+
+
+def first_hash(spec: str, key: str, version: str, created: float) -> bytes:
+    """Where the chain of a campaign begins: with what never changes."""
+    return _hash(b"campaign", spec, key, version, _real(created))
+
+
+def event_hash(before: bytes, event: Event) -> bytes:
+    """Of an event, and of all before it."""
+    number, kind, token, arm, value, time, late, note, actor = event
+    return _hash(
+        before, number, kind, token, arm, _real(value), _real(time), bool(late), note, actor
+    )
+
+
+def row_seal(head: Head) -> bytes:
+    """Of a campaign's row. What never changes is in the chain, which begins with it."""
+    values = head.name, head.last, head.decision, _real(head.slowest), head.changes
+    return _hash(b"row", *values, head.stored, head.hash)
+
+
+def lease_seal(lease: Lease) -> bytes:
+    """Of the row of a sample in flight."""
+    return _hash(b"lease", lease.token, lease.arm, _real(lease.deadline))
+
+
+def sealed_state(last: int, content: bytes) -> bytes:
+    """What a session knows after event ``last``, as it is stored."""
+    body = last.to_bytes(8, "little") + content
+    return hashlib.sha256(body).digest()[:SIZE] + body
+
+
+def opened_state(stored: bytes) -> tuple[int, bytes] | None:
+    """What ``sealed_state`` made of it; None if it was changed since."""
+    body = stored[SIZE:]
+    if len(body) < 8 or hashlib.sha256(body).digest()[:SIZE] != stored[:SIZE]:
+        return None
+    return int.from_bytes(body[:8], "little"), body[8:]
+
+
+def add_hashes(connection: sa.Connection) -> None:
+    """Give hashes to campaigns that were stored without."""
+    from stopwise.campaign.storage.transaction import Head, Lease
+
+    columns = [campaigns.c[name] for name in Head._fields]
+    for row in connection.execute(sa.select(*columns)).all():
+        head = Head(*row)
+        last = _hash_events(connection, head)
+        sealed = head._replace(hash=last)
+        change = sa.update(campaigns).where(campaigns.c.id == head.id)
+        connection.execute(change.values(hash=last, seal=row_seal(sealed)))
+    fields = [leases.c[name] for name in Lease._fields]
+    for campaign, *found in connection.execute(sa.select(leases.c.campaign, *fields)).all():
+        lease = Lease(*found)
+        which = (leases.c.campaign == campaign, leases.c.token == lease.token)
+        connection.execute(sa.update(leases).where(*which).values(seal=lease_seal(lease)))
+
+
+def _hash_events(connection: sa.Connection, head: Head) -> bytes:
+    """Fill in the hashes of a campaign's events; the last one."""
+    here = events.c.campaign == head.id
+    found = first_hash(head.spec, head.key, head.version, head.created)
+    change = (
+        sa.update(events)
+        .where(here, events.c.number == sa.bindparam("of"))
+        .values(hash=sa.bindparam("new"))
+    )
+    wanted = sa.select(*(events.c[name] for name in Event._fields)).order_by(events.c.number)
+    after = 0
+    while rows := connection.execute(
+        wanted.where(here, events.c.number > after).limit(AT_ONCE)
+    ).all():
+        new = []
+        for row in rows:
+            found = event_hash(found, Event(*row))
+            new.append({"of": row.number, "new": found})
+        connection.execute(change, new)
+        after = rows[-1].number
+    return found
