@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,15 +16,31 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument
 
 LARGEST = 1e100  # beyond this squares overflow
+LARGEST_WHOLE = 2**63 - 1  # beyond this compiled code and databases have no whole numbers
+LARGEST_SEED = 2**128 - 1  # what numpy draws when it is asked for a seed
+MOST_NUMBERS = 10**8  # in one list
+MOST_ARMS = 10**6
+MOST_REPETITIONS = 10**8
+MOST_WORKERS = 10**4
+
+
+def _real(given: Any) -> float | None:
+    """A real number as a float; None for anything else, text and truth values included."""
+    if isinstance(given, bool | str | bytes | bytearray | complex):
+        return None
+    if isinstance(given, np.generic | np.ndarray) and given.dtype.kind not in "iuf":
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return float(given)
+    except Exception:  # whatever a stranger's object raises
+        return None
 
 
 def finite(name: str, given: Any) -> float:
     """A finite real number."""
-    try:
-        number = math.nan if isinstance(given, bool | np.bool_ | str | bytes) else float(given)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
+    number = _real(given)
+    if number is None or not math.isfinite(number):
         raise BadArgument(name, given, "a finite number")
     return number
 
@@ -65,11 +84,36 @@ def probability(name: str, given: Any) -> float:
     return number
 
 
+def is_list(given: Any) -> bool:
+    """Whether it holds several values: a list, an array or the like, but not a text."""
+    if isinstance(given, np.ndarray):
+        return given.ndim > 0
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes)
+
+
+def listed(name: str, given: Any, allowed: str) -> list[Any]:
+    """The entries of a list, a tuple, an array or the like."""
+    try:
+        if is_list(given) and not isinstance(given, Mapping | Set) and len(given) <= MOST_NUMBERS:
+            return list(given)
+    except Exception:  # it has no length, or whatever a stranger's object raises
+        pass
+    raise BadArgument(name, given, allowed)
+
+
+def has(given: Any, *names: str) -> bool:
+    """Whether an object has these attributes."""
+    try:
+        return all(hasattr(given, name) for name in names)
+    except Exception:  # whatever a stranger's object raises
+        return False
+
+
 def costs(given: Any, arms: int) -> Floats | None:
     """What a sample of each arm costs: one number for all, or one each; None stays None."""
     if given is None:
         return None
-    if np.ndim(given) == 0:
+    if not is_list(given):
         return np.full(arms, positive("costs", given))
     found = vector("costs", given, arms)
     if np.any(found <= 0.0):
@@ -78,12 +122,68 @@ def costs(given: Any, arms: int) -> Floats | None:
     return found
 
 
-def whole(name: str, given: Any, least: int) -> int:
-    """A whole number that is at least ``least``."""
-    good = isinstance(given, int | np.integer) and not isinstance(given, bool | np.bool_)
+def whole(name: str, given: Any, least: int, most: int = LARGEST_WHOLE) -> int:
+    """A whole number from ``least`` to ``most``."""
+    good = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if not good or given < least:
         raise BadArgument(name, given, f"a whole number of at least {least}")
+    if given > most:
+        raise BadArgument(name, given, f"a whole number from {least} to {most:,}")
     return int(given)
+
+
+def arm_count(given: Any, least: int = 1) -> int:
+    """How many arms there are."""
+    return whole("arms", given, least, MOST_ARMS)
+
+
+def repetitions(given: Any, least: int = 1) -> int:
+    """How many runs there are to be."""
+    return whole("repetitions", given, least, MOST_REPETITIONS)
+
+
+def workers(given: Any) -> int:
+    """How many threads or processes work at once."""
+    return whole("workers", given, 1, MOST_WORKERS)
+
+
+def seed(given: Any) -> int:
+    """Where random numbers begin."""
+    return whole("seed", given, 0, LARGEST_SEED)
+
+
+def choice(name: str, given: Any, choices: Sequence[str], allowed: str = "") -> str:
+    """One of several words."""
+    if not isinstance(given, str) or given not in choices:
+        raise BadArgument(name, given, allowed or " or ".join(map(repr, choices)))
+    return given
+
+
+def text(name: str, given: Any, most: int, allowed: str = "") -> str:
+    """A text that files and databases can keep: without NUL, and without half a character."""
+    good = isinstance(given, str) and len(given) <= most and "\0" not in given
+    if good and not any("\ud800" <= letter <= "\udfff" for letter in given):
+        return str(given)
+    raise BadArgument(name, given, allowed or f"a text of at most {most:,} characters")
+
+
+def function(name: str, given: Any, allowed: str) -> Callable[..., Any]:
+    """Something that can be called."""
+    if not callable(given):
+        raise BadArgument(name, given, allowed)
+    return given
+
+
+def path(name: str, given: Any, allowed: str = "the path of a file") -> Path:
+    """A path that the system can have."""
+    try:
+        found = Path(given)
+        parts = [os.fsencode(part) for part in found.parts]
+    except Exception:  # no path at all, or letters that no path has
+        raise BadArgument(name, given, allowed) from None
+    if not parts or any(b"\0" in part or len(part) > 255 for part in parts):
+        raise BadArgument(name, given, allowed)
+    return found
 
 
 def truth(name: str, given: Any) -> bool:
@@ -94,14 +194,30 @@ def truth(name: str, given: Any) -> bool:
 
 
 def _array(name: str, given: Any, allowed: str) -> Floats:
-    """Real numbers as an array of floats; text and truth values are not numbers."""
-    try:
-        raw = np.array(given)
-    except (TypeError, ValueError):
-        raise BadArgument(name, given, allowed) from None
-    if raw.dtype.kind not in "iuf" and raw.size:
+    """Real numbers as an array of floats; text, truth values and gaps are not numbers."""
+    found = _floats(given)
+    if found is None:
         raise BadArgument(name, given, allowed)
-    return raw.astype(np.float64)
+    return found
+
+
+def _floats(given: Any) -> Floats | None:
+    if isinstance(given, str | bytes | bytearray | Mapping) or np.ma.is_masked(given):
+        return None
+    try:
+        if is_list(given) and len(given) > MOST_NUMBERS:
+            return None
+        raw = np.array(given)
+    except Exception:  # no array at all, or whatever a stranger's object raises
+        return None
+    if raw.dtype.kind == "O":  # Decimals, Fractions, whole numbers beyond 64 bits
+        found = [_real(each) for each in raw.flat]
+        good = all(each is not None for each in found)
+        return np.array(found, dtype=np.float64).reshape(raw.shape) if good else None
+    if raw.dtype.kind not in "iuf" and raw.size:
+        return None
+    with np.errstate(over="ignore"):
+        return raw.astype(np.float64)
 
 
 def vector(name: str, given: ArrayLike, size: int | None = None) -> Floats:
@@ -119,7 +235,8 @@ def vector(name: str, given: ArrayLike, size: int | None = None) -> Floats:
 def whole_vector(name: str, given: ArrayLike) -> Ints:
     """A one-dimensional array of whole numbers."""
     array = _array(name, given, "a list of whole numbers")
-    if array.ndim != 1 or not np.all(np.isfinite(array)) or np.any(array != np.floor(array)):
+    good = array.ndim == 1 and np.all(np.abs(array) < LARGEST_WHOLE)
+    if not good or np.any(array != np.floor(array)):
         raise BadArgument(name, given, "a list of whole numbers")
     return array.astype(np.int64)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+LONGEST = 300  # characters of a value that a message shows
 
 
 class StopwiseError(Exception):
@@ -20,12 +23,30 @@ def _rebuild(kind: type[StopwiseError], text: str, known: dict[str, Any]) -> Sto
     return error
 
 
+def shown(given: object) -> str:
+    """A value for a message: never too long, and never an error of its own."""
+    try:
+        return _short(repr(given))
+    except Exception:  # of the object, or because it is too deep or has too many digits
+        if isinstance(given, int):
+            return f"a whole number of about {int(math.log10(abs(given))) + 1:,} digits"
+        return f"an object of type {type(given).__name__}"
+
+
+def _short(text: str) -> str:
+    half = LONGEST // 2
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:half]} ... {text[-half:]} ({len(text):,} characters)"
+
+
 class BadArgument(StopwiseError, ValueError):
     """An argument was refused. The message names it, says what was given and what is allowed."""
 
     def __init__(self, name: str, given: object, allowed: str, hint: str = "") -> None:
         self.name, self.given, self.allowed, self.hint = name, given, allowed, hint
-        super().__init__(f"{name}: got {given!r}; allowed: {allowed}.{' ' + hint if hint else ''}")
+        got = f"{_short(str(name))}: got {shown(given)}"
+        super().__init__(f"{got}; allowed: {allowed}.{' ' + hint if hint else ''}")
 
     def renamed(self, name: str) -> BadArgument:
         """The same refusal, of an argument that is known by another name further up."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from stopwise.core import registry
+from stopwise.core.checks import has
 from stopwise.core.errors import BadArgument, Nothing
 from stopwise.core.options import Option
 
@@ -141,7 +142,8 @@ class StoppingRule(Role, listed=False):
 
 def check_role(name: str, given: Any, kind: type[Role]) -> None:
     """Refuse what does not play this role, in the argument's own name."""
-    if isinstance(given, kind) and hasattr(given, "_fields"):
+    fields = has(given, "_fields")
+    if isinstance(given, kind) and fields:
         return
     words = {"stopping": "a stopping rule"}.get(kind.role, f"a {kind.role}")
     shown, hint = given, ""
@@ -150,7 +152,7 @@ def check_role(name: str, given: Any, kind: type[Role]) -> None:
             given.__name__,
             f"This is the type; give a value of it: {given.__name__}(...).",
         )
-    elif isinstance(given, kind) or (hasattr(given, "_fields") and not isinstance(given, Role)):
+    elif isinstance(given, kind) or (fields and not isinstance(given, Role)):
         hint = (
             f"One of yours is class {type(given).__name__}(Fields, sw.{kind.__name__}), with Fields a "
             "NamedTuple of its numbers (docs/extend.md)."

@@ -118,12 +118,12 @@ def default_strategy(problem: Problem) -> Strategy:
     return spelling.strategy(usual_strategy(problem))
 
 
-def check_deltas(delta: float | ArrayLike) -> tuple[float, ...]:
+def check_deltas(delta: float | ArrayLike, name: str = "delta") -> tuple[float, ...]:
     """Error probabilities strictly between 0 and 1, as given."""
-    given = checks.vector("delta", delta) if np.ndim(delta) > 0 else [delta]
-    values = [checks.probability("delta", value) for value in given]
+    given = checks.vector(name, delta) if checks.is_list(delta) else [delta]
+    values = [checks.probability(name, value) for value in given]
     if len(set(values)) < len(values):
-        raise BadArgument("delta", delta, "probabilities that all differ")
+        raise BadArgument(name, delta, "probabilities that all differ")
     return tuple(values)
 
 

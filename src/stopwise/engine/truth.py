@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,8 @@ class Truth(NamedTuple):
 def read_truth(means: Any, family: Any, deviations: Any = None) -> Truth:
     """Means, laws or pilot data as people give them."""
     check_role("family", family, Family)
+    if means is None or (isinstance(means, Sized) and _size(means) > checks.MOST_ARMS):
+        raise BadArgument("means", means, ALLOWED)
     if _has_laws(means):
         _nothing_else(deviations, "laws have their own")
         return _checked([_law(arm, each) for arm, each in enumerate(means)], family)
@@ -55,6 +57,13 @@ def read_truth(means: Any, family: Any, deviations: Any = None) -> Truth:
     return Truth(values, tuple(laws))
 
 
+def _size(given: Sized) -> float:
+    try:
+        return len(given)
+    except Exception:  # whatever a stranger's object raises
+        return math.inf
+
+
 def known_family(family: Any, laws: Sequence[Any]) -> Any:
     """The family of somebody who knows the laws' deviations: for lower bounds and oracle weights."""
     if not laws:
@@ -66,12 +75,19 @@ def _columns(given: Any) -> Mapping[Any, Any] | None:
     """Pilot data by label: of a mapping, a table (pandas or alike), or a list of lists."""
     if isinstance(given, Mapping):
         return given
-    if hasattr(given, "columns") and hasattr(given, "to_numpy"):
+    if checks.has(given, "columns", "to_numpy"):
         return {label: _without_end(given[label]) for label in given.columns}
     listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
-    if listed and len(given) and all(np.ndim(each) == 1 for each in given):
+    if listed and len(given) and all(map(_is_column, given)):
         return {f"arm {place}": values for place, values in enumerate(given)}
     return None
+
+
+def _is_column(given: Any) -> bool:
+    try:
+        return np.ndim(given) == 1
+    except Exception:  # lists of several lengths, or whatever a stranger's object raises
+        return False
 
 
 def _without_end(column: Any) -> Any:
@@ -94,14 +110,14 @@ def _pilot(label: Any, values: Any) -> PilotLaw:
 
 def _has_laws(given: Any) -> bool:
     listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
-    return listed and any(hasattr(each, "rvs") or isinstance(each, Law) for each in given)
+    return listed and any(checks.has(each, "rvs") or isinstance(each, Law) for each in given)
 
 
 def _law(arm: int, given: Any) -> Any:
     where = f"means[{arm}]"
     if isinstance(given, Law):
         return given
-    if not hasattr(given, "rvs"):
+    if not checks.has(given, "rvs"):
         raise BadArgument(where, given, f"a law, as for the other arms. {ALLOWED}")
     found = FrozenLaw(given.freeze() if hasattr(given, "freeze") else given)
     try:
@@ -122,7 +138,7 @@ def _nothing_else(deviations: Any, why: str) -> None:
 
 
 def _deviations(given: Any, arms: int) -> Floats:
-    if np.ndim(given) == 0:
+    if not checks.is_list(given):
         return np.full(arms, checks.not_negative("deviations", given))
     found = checks.vector("deviations", given, arms)
     if np.any(found < 0.0):

@@ -41,7 +41,7 @@ def _begin(
     lease: float | None = None,
     deterministic: bool = False,
 ) -> Work:
-    checks.whole("workers", workers, least=1)
+    checks.workers(workers)
     if not isinstance(items, Sequence) and not hasattr(items, "__getitem__"):
         raise BadArgument("items", items, "a list of items", "Use list(items).")
     if len(items) == 0 or len(options) < 2:
@@ -54,7 +54,7 @@ def _begin(
     size = len(items) if checks.truth("pool", pool) and fixed else None
     asked = {"delta": delta, "epsilon": epsilon, "pool": size, "goal": goal, "deterministic": fixed}
     session = PairedSession(chosen, len(options), **asked)  # type: ignore[arg-type]
-    made = options, items, session, workers, checks.whole("seed", seed, least=0)
+    made = options, items, session, workers, checks.seed(seed)
     if storage is None:
         return Work(*made)
     spec = {

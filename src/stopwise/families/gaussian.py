@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.core.arrays import Floats, Rng
-from stopwise.core.checks import positive, vector
+from stopwise.core.checks import is_list, positive, vector
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBERS, POSITIVE, Option
 from stopwise.families import verbs
@@ -52,7 +52,7 @@ class Gaussian(_Gaussian, OneVariance):
             raise BadArgument(
                 "variance", variance, 'a finite number above 0, a list of them, or "unknown"'
             )
-        if np.ndim(variance) > 0:
+        if is_list(variance):
             return GaussianArms(variance)  # type: ignore[return-value]
         return super().__new__(cls, positive("variance", variance))
 

@@ -16,6 +16,7 @@ from stopwise.problems.ranking import Ranking, ranking
 
 NOBODY = -1
 IN = -1  # since when an arm is settled, if it is not
+MOST_ARMS = 1000  # every pair of them has a state of its own
 
 
 class Comparison(NamedTuple):
@@ -83,14 +84,15 @@ def asked_of(
     problem: Problem | None, arms: int, epsilon: float, ties: bool, goal: str = "max"
 ) -> Ranking:
     """The question: for the best arm unless a problem is given, which says more than the others."""
-    if goal not in ("max", "min"):
-        raise BadArgument("goal", goal, '"max" or "min"')
+    checks.choice("goal", goal, ("max", "min"), '"max" or "min"')
+    checks.truth("ties", ties)
+    margin = checks.not_negative("epsilon", epsilon)
     if problem is None:
-        return Ranking(1 if goal == "max" else -1, checks.not_negative("epsilon", epsilon))
+        return Ranking(1 if goal == "max" else -1, margin)
     found = question(problem)
     if problem.arms != arms:
         raise BadArgument("problem", problem, f"a problem with {arms} arms")
-    if ties or goal != "max" or epsilon != 0.0:
+    if ties or goal != "max" or margin != 0.0:
         allowed = "no epsilon, goal or ties beside it: the problem says what is asked"
         raise BadArgument("problem", problem, allowed)
     return found
@@ -113,12 +115,12 @@ def comparison(
     that are ``deterministic`` the question is about just the pool, and its end always has an answer.
     """
     check_role("family", family, Family)
-    checks.whole("arms", arms, least=2)
-    checks.probability("delta", delta)
+    count = checks.whole("arms", arms, least=2, most=MOST_ARMS)
+    risk = checks.probability("delta", delta)
     margin = checks.not_negative("epsilon", epsilon)
     kind, size = differences_of(family), 0 if pool is None else checks.whole("pool", pool, least=1)
     known = checks.truth("deterministic", deterministic) and size > 0
-    if ties and margin == 0.0 and not known:
+    if checks.truth("ties", ties) and margin == 0.0 and not known:
         allowed = "a number above 0 where ties are an answer"
         raise BadArgument("epsilon", epsilon, allowed, "No test proves that two are just equal.")
     if size and isinstance(kind, NormalDifferences):
@@ -129,10 +131,10 @@ def comparison(
     kind = kind._replace(fixed=known)
     wanted = Ranking(1, margin) if asked is None else asked
     margins = np.array([0.0, wanted.epsilon] if wanted.epsilon > 0.0 else [0.0])
-    level = math.log(claims(arms, wanted.m, wanted.control, ties) / delta)
+    level = math.log(claims(count, wanted.m, wanted.control, ties) / risk)
     least = checks.whole("minimum", minimum, least=0)
     return Comparison(
-        *(kind, arms, margins, level, size, bool(ties), least),
+        *(kind, count, margins, level, size, bool(ties), least),
         *(wanted.m, wanted.control, wanted.one),
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, Problem
@@ -20,6 +21,10 @@ from stopwise.paired.standing import standing, tied
 def same(first: float, second: float) -> bool:
     """Whether two results are one number up to rounding, or the first is missing."""
     return math.isnan(first) or math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _is_whole(given: Any) -> bool:
+    return isinstance(given, int | np.integer) and not isinstance(given, bool)
 
 
 class Verdict(NamedTuple):
@@ -66,7 +71,7 @@ class PairedSession(Items):
         asked = asked_of(problem, arms, epsilon, ties, goal)
         what = comparison(family, arms, delta, epsilon, pool, ties, minimum, asked, deterministic)
         super().__init__(what, asked.sense)
-        self.family, self.delta, self.epsilon = family, delta, asked.epsilon
+        self.family, self.delta, self.epsilon = family, float(delta), asked.epsilon
         self.deterministic = deterministic
         self.rows: list[Floats] = []  # of items that count, as told
 
@@ -90,17 +95,46 @@ class PairedSession(Items):
         Of several results of an arm on an item the first counts; another value is refused if results are
         deterministic. What comes after the decision, or from an arm that is out, changes nothing.
         """
-        if not 0 <= item < self.asked:
-            raise BadArgument(
-                "item", item, f"an item that was asked; so far there are {self.asked}"
-            )
-        if not 0 <= arm < self.what.arms:
-            raise BadArgument("arm", arm, f"0 to {self.what.arms - 1}")
-        if not math.isfinite(value) or not supports(self.family, value):
-            raise BadArgument("value", value, unsupported(self.family))
-        self._refuse_if_random(item, arm, value)
-        self.enter(item, arm, value)
+        self._check_place(item, arm)
+        sample = self._sample(value)
+        self._refuse_if_random(item, arm, sample)
+        self.enter(item, arm, sample)
         return self.decided
+
+    def release(self, item: int, arm: int) -> None:
+        """A result will not come, as far as anybody knows: nothing waits for it any more.
+
+        It is not to be made again, unless it is sure to be the same.
+        """
+        self._check_place(item, arm)
+        super().release(item, arm)
+
+    def require(self, minimum: int) -> None:
+        """Nobody is settled before so many items; with fewer than before, from the next one on."""
+        super().require(checks.whole("minimum", minimum, least=0))
+
+    def is_in(self, arm: int) -> bool:
+        """Whether it gets more items."""
+        return super().is_in(self._place("arm", arm))
+
+    def _check_place(self, item: int, arm: int) -> None:
+        if not _is_whole(item) or not 0 <= item < self.asked:
+            allowed = f"an item that was asked; so far there are {self.asked}"
+            raise BadArgument("item", item, allowed)
+        self._place("arm", arm)
+
+    def _place(self, name: str, arm: int) -> int:
+        if not _is_whole(arm) or not 0 <= arm < self.what.arms:
+            raise BadArgument(name, arm, f"0 to {self.what.arms - 1}")
+        return int(arm)
+
+    def _sample(self, value: float) -> float:
+        sample = checks.finite("value", float(value) if isinstance(value, bool) else value)
+        if abs(sample) > checks.LARGEST:
+            raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")
+        if not supports(self.family, sample):
+            raise BadArgument("value", value, unsupported(self.family))
+        return sample
 
     def _refuse_if_random(self, item: int, arm: int, value: float) -> None:
         row = self.open.get(item)
@@ -137,7 +171,8 @@ class PairedSession(Items):
         Where a result is missing: at least.
         """
         rows = np.array(self.rows).reshape(-1, self.what.arms)
-        return self.worst_differences(rows, arm, other)
+        pair = self._place("arm", arm), self._place("other", other)
+        return self.worst_differences(rows, *pair)
 
     def at_least(self, arm: int, other: int) -> float:
         """The mean difference is not below this, for all pairs and times together: docs/claims.md."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from stopwise.cells.shape import GAP, Shape
 from stopwise.core.arrays import Floats
+from stopwise.core.checks import choice
 from stopwise.core.data import Curve, Data
-from stopwise.core.errors import BadArgument
 from stopwise.core.values import Problem
 from stopwise.core.verbs import jitable, verb
 from stopwise.families.mirror import mirrored
@@ -47,9 +47,8 @@ class Lowest(_Lowest, Problem, listed=False):
 
 def asked_for(goal: Any, problem: Any) -> Any:
     """The problem, or its mirror image, as the goal says."""
-    if goal not in GOALS:
-        raise BadArgument("goal", goal, '"max" (the largest mean) or "min" (the smallest)')
-    return problem if goal == "max" else Lowest(problem)
+    allowed = '"max" (the largest mean) or "min" (the smallest)'
+    return problem if choice("goal", goal, GOALS, allowed) == "max" else Lowest(problem)
 
 
 @verb

@@ -13,7 +13,7 @@ from stopwise.cells.outside_ball import add_outside_ball_hessian, project_outsid
 from stopwise.cells.region import Region, add_region_hessian, region
 from stopwise.cells.region_projection import project_region
 from stopwise.core.arrays import Floats, fill
-from stopwise.core.checks import positive, vector, whole
+from stopwise.core.checks import arm_count, positive, vector
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import NotDefined
 from stopwise.core.options import NUMBERS, POSITIVE, Option
@@ -43,7 +43,7 @@ class Sphere(_Sphere, OneOfTwo):
     }
 
     def __new__(cls, arms: int, radius: float = 1.0, center: ArrayLike | None = None) -> Sphere:
-        count, size = whole("arms", arms, least=1), positive("radius", radius)
+        count, size = arm_count(arms), positive("radius", radius)
         middle = np.zeros(count) if center is None else vector("center", center, count)
         ball = region(count, center=middle, radius=size)
         return super().__new__(cls, count, size, middle, ball)

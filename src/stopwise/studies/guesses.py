@@ -18,6 +18,8 @@ def read_guesses(
     means: Any, deviations: Any, arms: int, family: Any
 ) -> tuple[tuple[Guess, ...], Truth]:
     """A guess for each arm; and the laws and labels, where these were given."""
+    if isinstance(means, Sequence) and len(means) > checks.MOST_ARMS:
+        raise BadArgument("means", means, f"{arms} entries, one for each arm")
     if _are_numbers(means):
         return _guesses(means, arms, family), Truth(())
     truth = read_truth(means, family, deviations)
@@ -26,23 +28,31 @@ def read_guesses(
 
 def _are_numbers(means: Any) -> bool:
     """Whether these are guesses of means: numbers and pairs (low, high)."""
-    if isinstance(means, Mapping) or hasattr(means, "columns"):
+    if isinstance(means, Mapping) or checks.has(means, "columns"):
         return False
     if not isinstance(means, Sequence) or isinstance(means, str | bytes):
         return True
-    return all(np.shape(each) in ((), (2,)) and not hasattr(each, "rvs") for each in means)
+    return all(_shape(each) in ((), (2,)) and not checks.has(each, "rvs") for each in means)
+
+
+def _shape(given: Any) -> tuple[int, ...] | None:
+    try:
+        return np.shape(given)
+    except Exception:  # lists of several lengths, or whatever a stranger's object raises
+        return None
 
 
 def _guesses(means: Any, arms: int, family: Any) -> tuple[Guess, ...]:
     allowed = f"{arms} entries, one for each arm: a number, or a pair (low, high)"
-    if isinstance(means, str | bytes) or not hasattr(means, "__len__") or len(means) != arms:
+    entries = checks.listed("means", means, allowed)
+    if len(entries) != arms:
         raise BadArgument("means", means, allowed)
     found: list[Guess] = []
-    for arm, each in enumerate(means):
-        if np.ndim(each) == 0:
+    for arm, each in enumerate(entries):
+        if not checks.is_list(each):
             found.append(checks.number(f"means[{arm}]", each))
             continue
-        if np.shape(each) != (2,):
+        if _shape(each) != (2,):
             raise BadArgument(f"means[{arm}]", each, "a number, or a pair (low, high)")
         low, high = (checks.number(f"means[{arm}]", end) for end in each)
         if not low < high:

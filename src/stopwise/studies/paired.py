@@ -138,7 +138,7 @@ def simulate_paired(
         hint = "Results of others tell about items that a pair left out: docs/paired.md."
         raise BadArgument("duels", True, "False with a pool, and only for the best arm", hint)
     rows = asked.sense * rows
-    count, used = checks.whole("repetitions", repetitions, least=1), new_seed(seed)
+    count, used = checks.repetitions(repetitions), new_seed(seed)
     limit = min(checks.whole("max_items", max_items, least=1), what.pool or max_items)
     found: list[tuple[Any, ...]] = []
     try:

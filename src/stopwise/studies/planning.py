@@ -80,15 +80,15 @@ def plan(
     level = _error_rate(delta)
     chosen = _named(strategies)
     prices = checks.costs(costs, len(guesses))
-    count = None if repetitions is None else checks.whole("repetitions", repetitions, least=1)
-    start = checks.whole("seed", seed, least=0)
+    count = None if repetitions is None else checks.repetitions(repetitions)
+    start = checks.seed(seed)
     several = any(isinstance(guess, tuple) for guess in guesses)
     number = checks.whole("draws", draws, least=2) if several else 1
     most = MAX_ROUNDS_OF_DRAWS if several else MAX_ROUNDS
     if max_rounds is not None:
         most = checks.whole("max_rounds", max_rounds, least=len(guesses))
     if workers is not None:
-        checks.whole("workers", workers, least=1)
+        checks.workers(workers)
     laws = truth.laws or deviations
     instances, sharp = _instances(problem, family, guesses, laws, level, start, number, prices)
     designs = [

@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike
 
 from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
-from stopwise.core.errors import Costly, StopwiseError
+from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.optional import load
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy, needs_family
 from stopwise.core.waiting import waiting
 from stopwise.engine.batch import Failure, Stream, run_batch
 from stopwise.engine.design import Design, check_deltas, prepare, what_suits
 from stopwise.engine.loop import Trace
+from stopwise.engine.truth import ALLOWED
 from stopwise.engine.worker import CHUNK, Worker, new_outcome, new_trace
 from stopwise.problems.verbs import Answer, Code, correct_answers, decode
 from stopwise.studies.results import Results, collect
@@ -147,7 +148,7 @@ class Run:
 
 def new_seed(seed: int | None) -> int:
     """The seed that is given, or one at random."""
-    return secrets.randbits(64) if seed is None else checks.whole("seed", seed, least=0)
+    return secrets.randbits(64) if seed is None else checks.seed(seed)
 
 
 @needs_family
@@ -172,7 +173,8 @@ def run(
     """
     (only,) = check_deltas(checks.finite("delta", delta))
     setting = what_suits(problem, family, strategy, stopping)
-    design = prepare(setting, means, (only,), max_rounds, deviations, costs)
+    checks.truth("trace", trace)
+    design = prepare(setting, _given(means), (only,), max_rounds, deviations, costs)
     _warn(design)
     used = new_seed(seed)
     room = min(CHUNK, design.max_rounds) if trace else 0
@@ -197,6 +199,13 @@ def run(
         worker.state.data.means.copy(),
         _readable(worker.trace, design, rounds) if trace else None,
     )
+
+
+def _given(means: Means) -> Means:
+    """Without means there is nothing to simulate: only campaigns have none."""
+    if means is None:
+        raise BadArgument("means", means, ALLOWED)
+    return means
 
 
 def _warn(design: Design) -> None:
@@ -262,14 +271,14 @@ def simulate(
     """
     deltas = check_deltas(delta)
     setting = what_suits(problem, family, strategy, stopping)
-    design = prepare(setting, means, deltas, max_rounds, deviations, costs)
-    count = checks.whole("repetitions", repetitions, least=1)
+    design = prepare(setting, _given(means), deltas, max_rounds, deviations, costs)
+    count = checks.repetitions(repetitions)
     _warn(design)
     used = new_seed(seed)
-    threads = processors() if workers is None else checks.whole("workers", workers, least=1)
+    threads = processors() if workers is None else checks.workers(workers)
     with reporter(progress, count) as report:
         batch, failure, interrupted = run_batch(design, Stream(used), 0, count, threads, report)
-    asked = deltas if np.ndim(delta) > 0 else deltas[0]
+    asked = deltas if checks.is_list(delta) else deltas[0]
     results = collect(design, asked, used, batch, not interrupted and failure is None)
     if costs is not None:
         results = replace(results, costs=checks.costs(costs, problem.arms))
@@ -290,8 +299,8 @@ def reporter(
     progress: bool | Callable[[int], None] | None, count: int
 ) -> Iterator[Callable[[int], None]]:
     """What to tell about finished runs: a function that is given, a bar, or nothing."""
-    if callable(progress):
-        yield progress
+    if progress is not None and not isinstance(progress, bool):
+        yield checks.function("progress", progress, "true, false, or a function of the runs done")
     elif progress is False:
         yield lambda done: None
     elif progress is None and not sys.stderr.isatty():

@@ -12,12 +12,13 @@ import numpy as np
 
 from stopwise import __version__
 from stopwise.core import checks, verbs
-from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem
+from stopwise.core.errors import BadArgument, shown
+from stopwise.core.values import Family, Problem, Role, check_role
 from stopwise.engine.design import Design, Setting, prepare
 from stopwise.engine.truth import read_truth
 
 Named = tuple[str, Any]
+INSTANCES = "means (or laws, or pilot data) of one instance, a list of them, or a dict from names"
 
 
 class Instance(NamedTuple):
@@ -131,12 +132,13 @@ def _listed(instances: Any) -> list[tuple[str | None, Any]]:
     """(name, means): from a dict, a list of means, or one instance's means (or laws, or pilot data)."""
     if isinstance(instances, Mapping):
         return [(str(name), means) for name, means in instances.items()]
-    if hasattr(instances, "columns"):
+    if checks.has(instances, "columns"):
         return [(None, instances)]
-    first = instances[0] if len(instances) else ()
-    if not isinstance(first, Mapping) and not hasattr(first, "columns") and not np.ndim(first):
+    entries = checks.listed("instances", instances, INSTANCES)
+    first = entries[0] if entries else ()
+    if not checks.is_list(first) and not checks.has(first, "columns"):
         return [(None, instances)]
-    return [(None, means) for means in instances]
+    return [(None, means) for means in entries]
 
 
 def _instance(
@@ -149,7 +151,10 @@ def _instance(
     except BadArgument as error:
         raise error.renamed(f"instances[{place}].{error.name}") from None
     try:
-        own = problem if isinstance(problem, tuple) else problem(len(values))
+        own = (
+            problem if isinstance(problem, tuple) or not callable(problem) else problem(len(values))
+        )
+        check_role("problem", own, Problem)
     except BadArgument as error:
         if error.name != "arms":
             raise
@@ -158,13 +163,16 @@ def _instance(
     return Instance(f"instance {place + 1}" if name is None else name, own, values, truth.laws)
 
 
-def named_values(what: str, given: Any) -> tuple[Named, ...]:
+def named_values(what: str, given: Any, kind: type[Role]) -> tuple[Named, ...]:
     """Names and values: from a dict, a list of values, or one value."""
     if isinstance(given, Mapping):
         named = tuple((str(name), value) for name, value in given.items())
     else:
         single = isinstance(given, tuple) and hasattr(given, "_fields")
-        named = tuple((_brief(value), value) for value in ([given] if single else given))
+        values = [given] if single else checks.listed(what, given, f"{what}: one, a list or a dict")
+        named = tuple((_brief(value), value) for value in values)
+    for place, (_, value) in enumerate(named):
+        check_role(f"{what}[{place}]", value, kind)
     if not named:
         raise BadArgument(what, given, "at least one")
     _distinct(what, [name for name, _ in named])
@@ -175,9 +183,9 @@ def _brief(value: Any) -> str:
     """A value's name: without its fields where they are the usual ones."""
     try:
         usual = type(value)() == value
-    except (TypeError, StopwiseError):
+    except Exception:  # it has no usual fields, or is no value of ours
         usual = False
-    return type(value).__name__ if usual else repr(value)
+    return type(value).__name__ if usual else shown(value)
 
 
 def _distinct(what: str, names: Sequence[str]) -> None:

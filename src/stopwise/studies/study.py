@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core.checks import costs as prices, whole
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem, check_role, needs_family
+from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role, needs_family
 from stopwise.engine.batch import Batch
 from stopwise.engine.design import check_deltas, default_stopping, default_strategy
 from stopwise.studies.blocks import BadBlock, Blocks, write_file
@@ -29,6 +29,33 @@ from stopwise.studies.study_results import StudyResults, StudyStatus, describe
 
 class NotComplete(StopwiseError):
     """Blocks are missing; run the study (again)."""
+
+
+def _block_size(given: int | None, repetitions: int) -> int:
+    if given is None:
+        return min(1000, max(10, repetitions // 20))
+    return checks.whole("block", given, least=1)
+
+
+def _costs(given: Any) -> Any:
+    """As they are given: other types would be another study."""
+    if given is None or isinstance(given, int | float):
+        return given
+    if not checks.is_list(given):
+        return checks.positive("costs", given)
+    found, kept = checks.vector("costs", given), np.asarray(given)
+    return tuple((kept if kept.dtype.kind in "iuf" else found).tolist())
+
+
+def _shard(given: Any) -> tuple[int, int]:
+    allowed = "(i, n), which takes every n-th block from the i-th: 1 <= i <= n"
+    both = checks.listed("shard", given, allowed)
+    if len(both) != 2:
+        raise BadArgument("shard", given, allowed)
+    part, parts = (checks.whole("shard", each, least=1) for each in both)
+    if part > parts:
+        raise BadArgument("shard", f"{part}/{parts}", "i/n with 1 <= i <= n")
+    return part, parts
 
 
 class Study:
@@ -63,32 +90,35 @@ class Study:
         folder: str | PathLike[str] | None = None,
     ) -> None:
         check_role("family", family, Family)
-        count = whole("repetitions", repetitions, least=1)
+        count = checks.repetitions(repetitions)
+        title = checks.text("name", name, 200)
         cases = named_instances(instances, problem, family, deviations)
         if strategies is None:
             strategies = default_strategy(cases[0].problem)
         self.spec = StudySpec(
-            name,
+            title,
             family,
             cases,
-            named_values("strategies", strategies),
-            named_values("stopping", default_stopping(family) if stopping is None else stopping),
-            check_deltas(deltas),
+            named_values("strategies", strategies, Strategy),
+            named_values(
+                "stopping", default_stopping(family) if stopping is None else stopping, StoppingRule
+            ),
+            check_deltas(deltas, "deltas"),
             count,
-            whole("seed", seed, least=0),
-            whole("max_rounds", max_rounds, least=1),
-            min(1000, max(10, count // 20)) if block is None else whole("block", block, least=1),
-            costs if costs is None or np.ndim(costs) == 0 else tuple(np.asarray(costs).tolist()),
+            checks.seed(seed),
+            checks.whole("max_rounds", max_rounds, least=1),
+            _block_size(block, count),
+            _costs(costs),
         )
         try_each(self.spec)
         self.key = self.spec.fingerprint()
-        self.folder = Path(f"{name}.study" if folder is None else folder)
+        self.folder = checks.path("folder", f"{name}.study" if folder is None else folder)
         self._blocks = Blocks(self.folder, self.key)
 
     @classmethod
     def load(cls, path: str | PathLike[str], folder: str | PathLike[str] | None = None) -> Study:
         """A study from its file; blocks are kept beside it unless a folder is given."""
-        file = Path(path)
+        file = checks.path("path", path)
         place = file.with_suffix(".study") if folder is None else folder
         return read_study(file, partial(cls, folder=place))
 
@@ -108,10 +138,11 @@ class Study:
         ``executor`` is anything with ``submit`` (default: ``workers`` threads). ``shard`` (i, n) takes
         every n-th block, from the i-th. Ctrl-C keeps what is stored: run again to go on.
         """
-        part, parts = shard
-        if not 1 <= part <= parts:
-            raise BadArgument("shard", f"{part}/{parts}", "i/n with 1 <= i <= n")
-        threads = processors() if workers is None else whole("workers", workers, least=1)
+        part, parts = _shard(shard)
+        checks.function("warn", warn, "a function of a message")
+        if executor is not None and not checks.has(executor, "submit"):
+            raise BadArgument("executor", executor, "something with ``submit``, or None")
+        threads = processors() if workers is None else checks.workers(workers)
         about = json.dumps(describe(self.spec, self.key), indent=2)
         write_file(self._blocks.folder / "spec.json", f"{about}\n".encode())
         todo = missing(self.spec, self._blocks, shard, warn)
@@ -165,12 +196,12 @@ class Study:
         )
         deltas = spec.deltas if len(spec.deltas) > 1 else spec.deltas[0]
         results = collect(design, deltas, spec.seed, joined, True)
-        return replace(results, costs=prices(spec.costs, results.means.size))
+        return replace(results, costs=checks.costs(spec.costs, results.means.size))
 
     def report(self, path: str | PathLike[str] | None = None) -> Path:
         """One self-contained HTML page about the collected results; where it was written."""
         from stopwise.studies.report import page
 
-        target = self.folder / "report.html" if path is None else Path(path)
+        target = self.folder / "report.html" if path is None else checks.path("path", path)
         write_file(target, page(self.collect(), describe(self.spec, self.key)).encode())
         return target

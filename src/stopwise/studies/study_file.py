@@ -60,7 +60,7 @@ def _arguments(table: dict[str, Any], path: Path) -> dict[str, Any]:
     for key in ("problem", "family", "instances"):
         if key not in table:
             raise BadArgument(key, None, f"a value: a study needs ``{key}``")
-    seed = checks.whole("seed", table.get("seed", 0), least=0)
+    seed = checks.seed(table.get("seed", 0))
     question, family = table["problem"], spelling.family(table["family"])
     values: dict[str, Any] = {
         key: _values(key, table[key]) for key in ("strategies", "stopping") if key in table

@@ -43,7 +43,7 @@ class Rules:
         checks.whole("warmup", self.warmup, least=0)
         checks.whole("minimum", self.minimum, least=2)
         checks.positive("budget", self.budget)
-        checks.whole("seed", self.seed, least=0)
+        checks.seed(self.seed)
         if self.scale not in SCALES:
             raise BadArgument("scale", self.scale, " or ".join(SCALES))
         if self.goal not in ("max", "min"):

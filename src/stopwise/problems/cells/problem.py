@@ -32,7 +32,7 @@ from stopwise.cells.region_projection import project_region
 from stopwise.cells.shape import Shape, box_shape, gap_shape, other_shape
 from stopwise.core import spelling
 from stopwise.core.arrays import Floats, Ints
-from stopwise.core.checks import whole
+from stopwise.core.checks import arm_count
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.options import Option
@@ -108,7 +108,7 @@ class Cells(_Cells, Problem):
         alternatives: Mapping[Answer, Any],
         models: Polyhedron | None = None,
     ) -> Cells:
-        count = whole("arms", arms, least=1)
+        count = arm_count(arms)
         if not isinstance(alternatives, Mapping) or not alternatives:
             raise BadArgument("alternatives", alternatives, "a dict from answers to cells")
         known = polyhedron_region("models", Polyhedron() if models is None else models, count)

@@ -15,7 +15,7 @@ import numpy as np
 from stopwise.cells.gap import add_gap_hessian, pair_cost, project_gap, separation_beyond
 from stopwise.cells.shape import Shape, gap_shape
 from stopwise.core.arrays import Floats
-from stopwise.core.checks import not_negative, whole
+from stopwise.core.checks import arm_count, not_negative, whole
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NOT_NEGATIVE, Option
@@ -51,7 +51,7 @@ class AgainstControl(_Control, Problem, listed=False):
     }
 
     def __new__(cls, arms: int, control: int = 0, epsilon: float = 0.0, goal: str = "max") -> Self:
-        size, place = whole("arms", arms, least=2), whole("control", control, least=0)
+        size, place = arm_count(arms, least=2), whole("control", control, least=0)
         if place >= size:
             raise BadArgument("control", control, f"an arm, a whole number from 0 to {size - 1}")
         close = not_negative("epsilon", epsilon)

@@ -12,7 +12,7 @@ import numpy as np
 from stopwise.cells.gap import add_gap_hessian, pair_cost, project_gap
 from stopwise.cells.shape import Shape, gap_shape
 from stopwise.core.arrays import Floats
-from stopwise.core.checks import not_negative, whole
+from stopwise.core.checks import arm_count, not_negative, whole
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import COUNT, NOT_NEGATIVE, Option
@@ -48,7 +48,7 @@ class TopArms(_TopArms, ArmSets):
     }
 
     def __new__(cls, arms: int, m: int, epsilon: float = 0.0, goal: str = "max") -> TopArms:
-        size, named = whole("arms", arms, least=2), whole("m", m, least=1)
+        size, named = arm_count(arms, least=2), whole("m", m, least=1)
         if named >= size:
             raise BadArgument(
                 "m", m, f"a whole number from 1 to {size - 1}", f"There are {size} arms in all."

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from stopwise.core.checks import whole
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument
 from stopwise.engine.batch import Stream
 from stopwise.engine.design import check_deltas
@@ -45,10 +45,12 @@ class League:
         full: bool = False,
         folder: str | PathLike[str] = "league",
     ) -> None:
-        self.deltas = tuple(sorted(check_deltas(list(deltas)), reverse=True))
-        self.full, self.seed, self.folder = full, whole("seed", seed, least=0), Path(folder)
+        listed = checks.listed("deltas", deltas, "a list of probabilities")
+        self.deltas = tuple(sorted(check_deltas(listed, "deltas"), reverse=True))
+        self.full, self.seed = checks.truth("full", full), checks.seed(seed)
+        self.folder = checks.path("folder", folder)
         size = FULL if full else QUICK
-        self.repetitions = size if repetitions is None else whole("repetitions", repetitions, 2)
+        self.repetitions = size if repetitions is None else checks.repetitions(repetitions, 2)
         self.entries = _entries(instances, strategies, rules, self.deltas, full)
         self._studies = [(entry, list(self._divided(entry))) for entry in self.entries]
 

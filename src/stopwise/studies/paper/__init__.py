@@ -46,10 +46,10 @@ def reproduce(
     experiment: Any = import_module(f"stopwise.studies.paper.{name}")
     runs = experiment.FULL if full else experiment.DEFAULT
     if repetitions is not None:
-        runs = min(runs, 1) * checks.whole("repetitions", repetitions, least=2)
-    seed = checks.whole("seed", seed, least=0)
+        runs = min(runs, 1) * checks.repetitions(repetitions, least=2)
+    seed = checks.seed(seed)
     if workers is not None:
-        workers = checks.whole("workers", workers, least=1)
+        workers = checks.workers(workers)
     setting = Order(_folder(out, name), runs, seed, workers, full, progress)
     return write(name, experiment.TITLE, setting, experiment.make(setting))
 
