@@ -136,14 +136,14 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
     for label in labels:
         campaign.record(label, -1.5, token=f"={label}")
     (ticket,) = campaign.ask()
-    campaign.release(ticket.token, "\t=HYPERLINK(1)")
+    campaign.release(ticket.token, "=HYPERLINK(1)")
     text = campaign.export(tmp_path / "record.csv").read_text()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert all(row["value"] == "-1.5" for row in rows[:-2]), "numbers stay numbers"
     for row, label in zip(rows, labels, strict=False):
         assert row["label"] == (f"'{label}" if label in RUN else label)
         assert row["token"] == f"'={label}"
-    assert rows[-1]["note"] == "'\t=HYPERLINK(1)"
+    assert rows[-1]["note"] == "'=HYPERLINK(1)"
     lines = campaign.export(tmp_path / "record.jsonl").read_text().splitlines()
     plain = [json.loads(line)["label"] for line in lines[: len(labels)]]
     assert plain == labels, "other formats are as told"

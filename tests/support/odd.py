@@ -284,7 +284,12 @@ VALID: dict[str, Callable[[], dict[str, Any]]] = {
     "correct_answers": lambda: {"problem": best, "means": [0.0, 1.0]},
     "rank": lambda: {"problem": best},
     "union_bound": lambda: {"problem": best},
-    "bench": lambda: {"functions": {"a": _quick, "b": _slow}, "budget": 0.01, "warmup": 0, "minimum": 2},
+    "bench": lambda: {
+        "functions": {"a": _quick, "b": _slow},
+        "budget": 0.01,
+        "warmup": 0,
+        "minimum": 2,
+    },
     "best_of": lambda: {"options": [0.0, 1.0], "items": list(range(60)), "score": _ends},
     "Study": lambda: {
         "problem": best,
@@ -353,7 +358,12 @@ VALID: dict[str, Callable[[], dict[str, Any]]] = {
     "Client.open": lambda: {"name": "one"},
     "RemoteCampaign": lambda: {"client": client(), "name": "one"},
     "RemoteCampaign.add_arm": lambda: {"label": "C"},
-    "RemoteCampaign.change": lambda: {"budget": 3, "minimum": 2, "labels": None, "losses": "at random"},
+    "RemoteCampaign.change": lambda: {
+        "budget": 3,
+        "minimum": 2,
+        "labels": None,
+        "losses": "at random",
+    },
     "RemoteCampaign.close": lambda: {"reason": "enough"},
     "RemoteCampaign.export": lambda: {"path": "events.csv"},
     "RemoteCampaign.heartbeat": lambda: {"token": "t"},
@@ -378,13 +388,12 @@ VALID: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-
 def files() -> None:
     """Files that valid calls read, in the folder where we are."""
     Path("results.csv").write_text("arm,value\nA,1\n")
     Path("study.toml").write_text(
         'name = "one"\nproblem = "best-arm"\nfamily = "gaussian"\nstrategies = ["uniform"]\n'
-        'repetitions = 1\n[[instances]]\nmeans = [0.0, 9.0]\n'
+        "repetitions = 1\n[[instances]]\nmeans = [0.0, 9.0]\n"
     )
     sw.Campaign.create(SPEC, "campaigns.db", "one")
 
@@ -495,7 +504,9 @@ def _of_class(name: str, kind: type) -> Iterator[tuple[str, Any]]:
     for each in dir(kind):
         method = getattr(kind, each)
         ours = (getattr(method, "__module__", None) or "").startswith("stopwise")
-        known = each.startswith("_") or not inspect.isroutine(method) or f"{name}.{each}" in INTERNAL
+        known = (
+            each.startswith("_") or not inspect.isroutine(method) or f"{name}.{each}" in INTERNAL
+        )
         if ours and not known and _parameters(method):
             yield f"{name}.{each}", method
 

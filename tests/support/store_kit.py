@@ -236,13 +236,24 @@ def _check_expired_decision(place: Place) -> None:
 
 
 def _check_lease_default(place: Place) -> None:
-    """An hour; once samples are back, ten times the longest, and a minute at least."""
+    """An hour; then ten times the longest that came in time: at least a minute, at most a day."""
     campaign = place.create({**COINS, "losses": "at random"})
-    for seconds, lease in ((1, 3600.0), (30, 60.0), (2, 300.0), (500, 300.0), (1, 5000.0)):
+    for seconds, lease in ((1, 3600.0), (30, 60.0), (2, 300.0), (500, 300.0), (1, 300.0)):
         ticket = one(campaign)
         assert campaign.events()[-1].value == lease
         place.now += seconds
         assert campaign.tell(ticket.token, 1).late == (seconds > lease)
+    for seconds in (30 * 86_400.0, 100 * 365 * 86_400.0):  # nobody looked; the clock was wrong
+        ticket = one(campaign, lease=1e6)
+        place.now += seconds
+        campaign.tell(ticket.token, 1)
+        one(campaign)
+        assert campaign.events()[-1].value == 300.0, "a late sample says nothing"
+    ticket = one(campaign, lease=1e9)
+    place.now += 30 * 86_400.0
+    campaign.tell(ticket.token, 1)
+    one(campaign)
+    assert campaign.events()[-1].value == 86_400.0, "a day at most"
 
 
 def _check_budget(place: Place) -> None:

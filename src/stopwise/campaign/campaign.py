@@ -36,6 +36,8 @@ from stopwise.campaign.verify import Verification, verify
 from stopwise.campaign.waiting import wait
 from stopwise.core import checks
 
+CLOCK = "a function that gives the time in seconds since 1970"
+
 
 class Campaign(Recording):
     """A question about real options, asked of any number of workers.
@@ -69,6 +71,7 @@ class Campaign(Recording):
     ) -> Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
         made = specs.new(spec if isinstance(spec, Mapping) else specs.spec_file(spec))
+        checks.function("clock", clock, CLOCK)
         default = None if isinstance(spec, Mapping) else Path(spec).stem
         called = campaign_name(default if name is None else name)
         with _store_for(storage) as store:
@@ -92,6 +95,7 @@ class Campaign(Recording):
     ) -> Campaign:
         """A campaign that is there. Use it in a ``with`` block, or ``disconnect`` it in the end."""
         called = campaign_name(name)
+        checks.function("clock", clock, CLOCK)
         if not isinstance(storage, Store):
             refuse_if_absent(called, storage_address(storage))
         with _store_for(storage) as store:

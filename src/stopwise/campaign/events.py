@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from stopwise.core.errors import BadArgument, StopwiseError
 
 WAITS = "waits for an earlier one"
+
+
+Made = TypeVar("Made")
+
+
+def from_plain(make: Callable[[Any, Any], Made]) -> Callable[[Any, Any], Made]:
+    """For what is made from the plain values of ``to_dict``: refuse whatever else is given."""
+
+    @functools.wraps(make)
+    def checked(kind: Any, found: Any) -> Made:
+        try:
+            return make(kind, found)
+        except StopwiseError:
+            raise
+        except Exception:  # of whatever kind: it is not what to_dict gave
+            name = list(inspect.signature(make).parameters)[1]
+            raise BadArgument(name, found, f"what {kind.__name__} gave as plain values") from None
+
+    return checked
 
 
 class Event(NamedTuple):
@@ -81,11 +104,13 @@ class Decision(NamedTuple):
         return json.dumps(self._asdict(), sort_keys=True)
 
     @classmethod
+    @from_plain
     def from_json(cls, text: str) -> Decision:
         """What ``to_json`` wrote."""
         return cls.from_dict(json.loads(text))
 
     @classmethod
+    @from_plain
     def from_dict(cls, found: Mapping[str, Any]) -> Decision:
         """From plain values, as JSON has them."""
         return cls(**{**found, "answer": tuples(found["answer"])})

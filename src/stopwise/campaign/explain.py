@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.campaign.events import from_plain
 from stopwise.campaign.remaining import Remaining
 from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.session import Session
@@ -58,6 +59,7 @@ class Explanation:
         return {**asdict(self), "remaining": left}
 
     @classmethod
+    @from_plain
     def from_dict(cls, found: Mapping[str, Any]) -> Explanation:
         """What ``to_dict`` gave, perhaps by way of JSON."""
         lost = {label: tuple(pair) for label, pair in found["lost"].items()}

@@ -8,11 +8,11 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Sequence
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from stopwise.campaign.events import Event
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.optional import load
 
@@ -36,9 +36,7 @@ def export(parts: Iterable[Iterable[Event]], labels: Sequence[str], given: Any) 
     """Write a record, part by part; the ending says how. The file is there once it is whole."""
     writers = {".csv": _write_csv, ".jsonl": _write_json_lines, ".parquet": _write_parquet}
     allowed = f"a file that ends with {', '.join(writers)}"
-    if not isinstance(given, str | PathLike):
-        raise BadArgument("path", given, allowed)
-    path = Path(given)
+    path = checks.path("path", given, allowed)
     if path.suffix not in writers:
         raise BadArgument("path", str(path), allowed)
     tables = (rows(part, labels) for part in parts)

@@ -10,9 +10,9 @@ from typing import Any
 from stopwise.campaign import spec as specs
 from stopwise.campaign.changes import changes, myself
 from stopwise.campaign.errors import CampaignExists, NotPossible
-from stopwise.campaign.names import new_name
+from stopwise.campaign.names import LONGEST_NAME, new_name, note_text
 from stopwise.campaign.storage.transaction import Transaction
-from stopwise.campaign.work import LONGEST_NOTE, Work
+from stopwise.campaign.work import Work
 from stopwise.core.errors import BadArgument
 
 UNCHANGED: Any = object()  # the budget may become None
@@ -26,10 +26,11 @@ class Lifecycle(Work):
 
     def pause(self, reason: str = "", actor: str | None = None) -> bool:
         """No new asks until ``resume``; samples in flight are still told, and count."""
+        why = note_text("reason", reason)
         with self._replica.change() as (transaction, _):
             self._refuse_if_over(transaction, "pause")
             now = changes(transaction.changes)
-            return not now.paused and self._add(transaction, "paused", _text(reason), actor)
+            return not now.paused and self._add(transaction, "paused", why, actor)
 
     def resume(self, actor: str | None = None) -> bool:
         """Asks are answered again."""
@@ -40,7 +41,7 @@ class Lifecycle(Work):
 
     def close(self, reason: str, actor: str | None = None) -> bool:
         """The end without an answer, for good: what is told later is kept, and does not count."""
-        if not _text(reason).strip():
+        if not note_text("reason", reason).strip():
             raise BadArgument("reason", reason, "a text that says why there will be no answer")
         with self._replica.change() as (transaction, _):
             if changes(transaction.changes).closed:
@@ -62,7 +63,7 @@ class Lifecycle(Work):
 
     def note(self, text: str, actor: str | None = None) -> bool:
         """A remark for the record."""
-        if not _text(text).strip():
+        if not note_text("text", text).strip():
             raise BadArgument("text", text, "a text")
         with self._replica.change() as (transaction, _):
             return self._add(transaction, "noted", text, actor)
@@ -93,6 +94,8 @@ class Lifecycle(Work):
         ``losses="at random"`` leaves out values that have not come, where the spec counts them as the
         worst that they could be: say so only if their losses have nothing to do with the values.
         """
+        if labels is not None and not isinstance(labels, Mapping):
+            raise BadArgument("labels", labels, "a dict from labels to new labels")
         with self._replica.change() as (transaction, session):
             self._refuse_if_over(transaction, "change")
             given: dict[str, Any] = {"budget": budget, "minimum": minimum, "losses": losses}
@@ -132,7 +135,7 @@ class Lifecycle(Work):
 
     def _add(self, transaction: Transaction, kind: str, note: str, actor: str | None) -> bool:
         """The event, and what it changes."""
-        who = myself() if actor is None else actor
+        who = myself() if actor is None else note_text("actor", actor, LONGEST_NAME)
         token = secrets.token_hex(16)
         event = transaction.add(kind, token, None, None, self._clock(), note=note, actor=who)
         transaction.changes = changes(transaction.changes).after(event).to_json()
@@ -144,12 +147,6 @@ class Lifecycle(Work):
         if decision is not None or now.closed:
             why = f"closed ({now.reason})" if decision is None else f"decided ({decision.text})"
             raise NotPossible(f"campaign {self.name!r} is {why}: there is nothing to {what}.")
-
-
-def _text(given: Any) -> str:
-    if not isinstance(given, str) or len(given) > LONGEST_NOTE:
-        raise BadArgument("reason", given, f"a text of at most {LONGEST_NOTE:,} characters")
-    return given
 
 
 def _relabelled(old: tuple[str, ...], new: Mapping[str, str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from os import PathLike
 from pathlib import Path
@@ -10,10 +11,15 @@ from typing import Any
 
 from stopwise.campaign.errors import UnknownCampaign
 from stopwise.campaign.spelling import normalised
+from stopwise.campaign.storage.address import ADDRESSES
 from stopwise.campaign.storage.store import DEFAULT
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument
 
 LONGEST_NAME = 200
+LONGEST_NOTE = 1000
+# characters that change how a line is shown: what is forged with them looks like something else
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 SECRET = 24  # digits of an ask's token, in hexadecimal, that are random
 PLACES = ("/", "\\", "..")
 FILES = (".db", ".sqlite", ".sqlite3")  # texts that end so are files, not addresses
@@ -24,7 +30,9 @@ def storage_address(storage: str | PathLike[str] | None = None) -> str:
     given = os.environ.get("STOPWISE_STORAGE") or DEFAULT if storage is None else storage
     if isinstance(given, str):
         return f"sqlite:///{given}" if "://" not in given and given.endswith(FILES) else given
-    return f"sqlite:///{os.fspath(given)}" if isinstance(given, PathLike) else given
+    if not isinstance(given, PathLike):
+        raise BadArgument("storage", given, ADDRESSES)
+    return f"sqlite:///{checks.path('storage', given)}"
 
 
 def refuse_if_absent(name: str, address: str) -> None:
@@ -51,6 +59,20 @@ def campaign_name(given: Any) -> str:
     if not good or name != name.strip():
         raise BadArgument("name", given, f"a printable text of 1 to {LONGEST_NAME} characters")
     return str(given)
+
+
+def note_text(name: str, given: Any, most: int = LONGEST_NOTE) -> str:
+    """A remark, a reason or a person's name: one line, which looks like what it is."""
+    allowed = f"a line of text of at most {most:,} characters, without control characters"
+    found = checks.text(name, given, most, allowed)
+    if UNSEEN.search(found):
+        raise BadArgument(name, given, allowed)
+    return found
+
+
+def visible(text: str) -> str:
+    """A text of an earlier version, which may have had control characters, as one plain line."""
+    return UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def new_tokens(first: int, count: int) -> list[str]:

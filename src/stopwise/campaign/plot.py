@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stopwise.campaign.spec import AnySession
+from stopwise.core import checks
+from stopwise.core.errors import BadArgument
 
 
 def plot_curve(session: AnySession, axes: Any = None) -> Any:
@@ -12,6 +14,8 @@ def plot_curve(session: AnySession, axes: Any = None) -> Any:
     import matplotlib.pyplot as plt
 
     samples, evidence, threshold = session.curve
+    if axes is not None and not checks.has(axes, "plot", "set_xlabel", "legend"):
+        raise BadArgument("axes", axes, "axes of Matplotlib")
     if axes is None:
         _, axes = plt.subplots(figsize=(8, 4), layout="constrained")
     axes.plot(samples, evidence, color="#0072b2", label="evidence")

@@ -6,7 +6,6 @@ import json
 import secrets
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,18 @@ from stopwise.campaign.imports.result import Import
 from stopwise.campaign.imports.rows import (
     Columns,
     Progress,
+    check_columns,
     check_options,
     file_cells,
     read_rows,
 )
 from stopwise.campaign.lifecycle import Lifecycle
-from stopwise.campaign.names import is_token, token_text
+from stopwise.campaign.names import is_token, note_text, token_text
 from stopwise.campaign.samples import Sample, arm_place, sample_value
 from stopwise.campaign.spec import AnySession
 from stopwise.campaign.storage.transaction import Transaction
-from stopwise.campaign.work import other_value
+from stopwise.campaign.work import other_value, pairs_of
+from stopwise.core import checks
 from stopwise.core.arrays import Ints
 from stopwise.core.errors import BadArgument
 
@@ -58,19 +59,20 @@ class Recording(Lifecycle):
         Were one left out because of its value, the others would not be a sample of their arm.
         """
         self._refuse_if_paired()
+        given = pairs_of("records", records, ("arm", "value", "token"))
         with self._replica.change() as (transaction, session):
             self._expire_if_strict(transaction, session)
-            transaction.read_about([token for *_, token in records if is_token(token)])
+            transaction.read_about([token for *_, token in given if is_token(token)])
             new: dict[str, Sample] = {}
-            for place, (arm, value, token) in enumerate(records):
+            for place, (arm, value, token) in enumerate(given):
                 try:
                     self._check(transaction, new, arm, value, token)
                 except (BadArgument, Conflict) as error:
-                    raise _placed(error, place, len(records)) from None
+                    raise _placed(error, place, len(given)) from None
             self._take(transaction, session, "recorded", list(new.values()))
             return [
                 self._receipt(transaction, "recorded", token, float(value))
-                for _, value, token in records
+                for _, value, token in given
             ]
 
     def _check(
@@ -128,8 +130,9 @@ class Recording(Lifecycle):
         ``id``, or because the file is an earlier one, perhaps grown. ``new`` says that none of the rows
         was imported from another file; ``source`` is a name for the file in place of its own.
         """
-        columns, file = Columns(arm, value, id, time), Path(path)
-        table, name = file_cells(file, columns), source or file.name
+        columns, file = Columns(arm, value, id, time), checks.path("path", path)
+        check_columns(columns)
+        table, name = file_cells(file, columns), file.name if source is None else source
         return self.import_table(name, table, columns, in_order, new, progress)
 
     def import_table(
@@ -144,6 +147,9 @@ class Recording(Lifecycle):
     ) -> Import:
         """The same from rows of cells: arm, value, and identity and time if there are such columns."""
         self._refuse_if_paired()
+        note_text("source", source)
+        checks.truth("new", new)
+        checks.function("progress", progress, "a function of a word and a number")
         check_options(columns.time, in_order)
         family = self.spec.design.family
         rows = read_rows(source, table, columns, self.labels, family, progress)

@@ -6,9 +6,10 @@ import hashlib
 import json
 import warnings
 from collections.abc import Mapping
-from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from stopwise.campaign.item_session import ItemSession
 from stopwise.campaign.order import AT_RANDOM, ORDERS, WORST_CASE, check_losses, check_order
@@ -47,6 +48,8 @@ LEFT_OPEN = {
 }
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
+MOST_SAMPLES = 10**15
+MOST_NUMBERS = 10**8  # in one list
 MOST_PAIRED = 50  # arms: what is kept grows with their square
 MOST_ITEMS = 1_000_000  # of a pool
 HORIZON = 2**40  # rounds for which Sticky's region is tabulated
@@ -99,6 +102,8 @@ def dump(table: Mapping[str, Any]) -> str:
         )
     except BadArgument:
         raise
+    except (RecursionError, TypeError):  # lists in lists in lists; keys that are no texts
+        raise BadArgument("spec", table, "texts, numbers, lists and tables") from None
     except ValueError:
         hint = "Bounds of cells where some are infinite: as rows of normals and offsets."
         raise BadArgument("spec", table, "finite numbers", hint) from None
@@ -106,8 +111,10 @@ def dump(table: Mapping[str, Any]) -> str:
 
 def _plain(value: Any) -> Any:
     """NumPy's numbers and arrays as Python's."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
+    if isinstance(value, np.ndarray | np.generic) and value.size <= MOST_NUMBERS:
+        found = value.tolist()
+        if not isinstance(found, np.generic):  # such as those with more digits than Python's
+            return found
     raise BadArgument("spec", value, "texts, numbers, lists and tables")
 
 
@@ -153,9 +160,7 @@ def _options(given: Any) -> Mapping[str, Any]:
 
 def spec_file(given: Any) -> Path:
     """The path of a spec's file."""
-    if not isinstance(given, str | PathLike):
-        raise BadArgument("spec", given, "a dict, or the path of a TOML or JSON file")
-    return Path(given)
+    return checks.path("spec", given, "a dict, or the path of a TOML or JSON file")
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -175,6 +180,8 @@ def _file(path: Path) -> dict[str, Any]:
 def _parsed(path: Path, parse: Any, text: str, mistake: type[Exception]) -> dict[str, Any]:
     try:
         found = parse(text)
+    except RecursionError:
+        raise BadArgument("spec", str(path), "a file without lists in lists in lists") from None
     except mistake as error:
         kind = "JSON" if path.suffix == ".json" else "TOML"
         raise StopwiseError(f"{path.name}: not {kind}: {error}.") from None
@@ -272,12 +279,17 @@ def changed(spec: CampaignSpec, new: Mapping[str, Any]) -> CampaignSpec:
     labels = _labels(table["arms"])
     if len(labels) != len(spec.labels):
         return make(table, spec.first)._replace(key=spec.key)
+    losses = _changed_losses(spec, table)
+    budget = _budget(table.get("budget"), len(labels))
+    minimum = _minimum(table.get("minimum", 0))
+    said = {"budget": budget, "minimum": minimum, "losses": losses}
+    table |= {key: value for key, value in said.items() if key in table}
     return spec._replace(
         table=json.loads(dump(table)),
         labels=labels,
-        losses=_changed_losses(spec, table),
-        budget=_budget(table.get("budget"), len(labels)),
-        minimum=_minimum(table.get("minimum", 0)),
+        losses=losses,
+        budget=budget,
+        minimum=minimum,
     )
 
 
@@ -299,7 +311,7 @@ def _spent(asked: Setting, delta: float, table: Mapping[str, Any], first: int) -
     adaptive = _added(table) == ADDITIONS[0]
     if table.get("room") is None:
         return delta
-    room = checks.whole("room", table["room"], least=asked.problem.arms)
+    room = checks.whole("room", table["room"], asked.problem.arms, MOST_ARMS)
     if not grows(asked.problem):
         hint = "Questions about the best arm, and about each arm's side of a limit, may have room."
         raise BadArgument("room", room, f"nothing, for {asked.problem!r}", hint)
@@ -323,11 +335,13 @@ def _minimised(table: Mapping[str, Any], costs: Any) -> str:
 
 
 def _minimum(given: Any) -> int:
-    return checks.whole("minimum", given, least=0)
+    return checks.whole("minimum", given, least=0, most=MOST_SAMPLES)
 
 
 def _check_keys(table: dict[str, Any]) -> None:
     for key in table:
+        if not isinstance(key, str):
+            raise BadArgument("spec", table, f"a table with the keys {', '.join(KEYS)}")
         if key not in (*KEYS, *FORMER):
             raise BadArgument(key, table[key], f"the keys {', '.join(KEYS)}")
     for former, key in FORMER.items():
@@ -352,7 +366,7 @@ def _strategy(given: Any) -> Strategy:
 
 
 def _budget(given: Any, arms: int) -> int | None:
-    return None if given is None else checks.whole("budget", given, least=arms)
+    return None if given is None else checks.whole("budget", given, arms, MOST_SAMPLES)
 
 
 def _needs(key: str) -> str:

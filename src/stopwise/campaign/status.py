@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from stopwise.campaign.changes import Changes
-from stopwise.campaign.events import Decision, tuples
+from stopwise.campaign.events import Decision, from_plain, tuples
 from stopwise.campaign.fit import Misfit
 from stopwise.campaign.item_session import ItemSession
+from stopwise.campaign.names import visible
 from stopwise.campaign.order import AT_RANDOM, WORST_CASE
 from stopwise.campaign.pairs import Pairs, used_up
 from stopwise.campaign.remaining import Remaining
@@ -109,7 +110,7 @@ class Status:
             decision,
             seen.last,
             seen.changes.archived,
-            "" if decision else seen.changes.reason,
+            "" if decision else visible(seen.changes.reason),
             session.waiting,
             None if seen.oldest is None else max(0.0, now - seen.oldest),
             session.remaining if state in GOES_ON else None,
@@ -131,6 +132,7 @@ class Status:
         return found
 
     @classmethod
+    @from_plain
     def from_dict(cls, found: Mapping[str, Any]) -> Status:
         """What ``to_dict`` gave, perhaps by way of JSON."""
         arms = tuple(Arm(**arm) for arm in found["arms"])
@@ -353,6 +355,7 @@ class Recommendation:
         return asdict(self)
 
     @classmethod
+    @from_plain
     def from_dict(cls, found: Mapping[str, Any]) -> Recommendation:
         """What ``to_dict`` gave, perhaps by way of JSON."""
         return cls(**{**found, "answer": tuples(found["answer"])})

@@ -12,7 +12,7 @@ from typing import Any
 from stopwise import __version__
 from stopwise.campaign import spec as specs
 from stopwise.campaign.changes import Changes, changes
-from stopwise.campaign.events import Decision, Event
+from stopwise.campaign.events import Decision, Event, from_plain
 from stopwise.campaign.imports.order import Shuffles
 from stopwise.campaign.pairs import tie_words
 from stopwise.campaign.replay import Replay
@@ -60,6 +60,7 @@ class Verification:
         return found
 
     @classmethod
+    @from_plain
     def from_dict(cls, found: Mapping[str, Any]) -> Verification:
         """What ``to_dict`` gave, perhaps by way of JSON."""
         decision = found["decision"] and Decision.from_dict(found["decision"])

@@ -9,6 +9,8 @@ from stopwise.campaign.errors import StorageAway
 from stopwise.campaign.status import GOES_ON, Status
 from stopwise.core import checks
 
+LONGEST = 3600.0  # seconds between two looks
+
 
 class Campaign(Protocol):
     """One here, or behind a service."""
@@ -37,4 +39,5 @@ def wait(campaign: Campaign, timeout: float | None = None, every: float = 1.0) -
                 raise
         if until is not None and time.monotonic() >= until:
             return status
-        time.sleep(pause)
+        left = LONGEST if until is None else until - time.monotonic()
+        time.sleep(max(0.0, min(pause, left, LONGEST)))

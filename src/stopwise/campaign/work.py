@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 
 from stopwise import __version__
 from stopwise.campaign.changes import Changes, changes
@@ -18,7 +19,7 @@ from stopwise.campaign.errors import (
     UnknownToken,
 )
 from stopwise.campaign.events import WAITS, Decision, Event, Receipt, Ticket, item_note
-from stopwise.campaign.names import is_token, new_tokens, token_text
+from stopwise.campaign.names import is_token, new_tokens, note_text, token_text
 from stopwise.campaign.pairs import tie_words, why_nothing
 from stopwise.campaign.replay import KINDS
 from stopwise.campaign.replica import Replica
@@ -31,13 +32,11 @@ from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.problems.verbs import in_words
 
 LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
-SHORTEST, TIMES = (
-    60.0,
-    10.0,
-)  # once one is back: so many times the longest so far, at least a minute
+# once one is back: so many times the longest so far, at least a minute and at most a day
+TIMES, SHORTEST, LONGEST = 10.0, 60.0, 86_400.0
+LONGEST_GIVEN = 1e9  # about 32 years
 MOST = 10_000  # tickets of one ask
 MOST_PENDING = 100_000  # samples in flight or waiting: the state that is stored has all of them
-LONGEST_NOTE = 1000
 DECISION = "decision"  # the token of that event
 
 
@@ -84,10 +83,8 @@ class Work:
 
     def ask(self, n: int = 1, lease: float | None = None) -> list[Ticket]:
         """Tickets for the next samples; each is expected back within ``lease`` seconds."""
-        count = checks.whole("n", n, least=1)
-        if count > MOST:
-            raise BadArgument("n", n, f"at most {MOST:,}")
-        given = None if lease is None else checks.positive("lease", lease)
+        count = checks.whole("n", n, least=1, most=MOST)
+        given = _given_lease(lease)
         tickets: list[Ticket] = []
         with self._replica.change() as (transaction, session):
             self._expire(transaction, session)
@@ -123,7 +120,7 @@ class Work:
             return given
         if self.spec.order == "told" or transaction.slowest is None:
             return LEASE
-        return max(SHORTEST, TIMES * transaction.slowest)
+        return min(max(SHORTEST, TIMES * transaction.slowest), LONGEST)
 
     def _affordable(self, session: AnySession, count: int) -> int:
         if self.spec.budget is None:
@@ -163,7 +160,7 @@ class Work:
 
     def heartbeat(self, token: str, lease: float | None = None) -> bool:
         """More time for a sample; False if it is not in flight any more."""
-        given = None if lease is None else checks.positive("lease", lease)
+        given = _given_lease(lease)
         with self._replica.change() as (transaction, session):
             self._expire_if_strict(transaction, session)
             _, waiting = self._asked(transaction, token)
@@ -187,10 +184,11 @@ class Work:
 
     def tell_all(self, tells: Sequence[tuple[str, float]]) -> list[Receipt | StopwiseError]:
         """Many tickets' samples with one commit: the receipt of each, or why it is refused."""
+        given = pairs_of("tells", tells, ("token", "value"))
         with self._replica.change() as (transaction, session):
-            transaction.read_about([token for token, _ in tells if is_token(token)])
+            transaction.read_about([token for token, _ in given if is_token(token)])
             self._expire_if_strict(transaction, session)
-            checked = [attempt(self._checked, transaction, *each) for each in tells]
+            checked = [attempt(self._checked, transaction, *each) for each in given]
             new: dict[str, Sample] = {}
             for each in checked:
                 if isinstance(each, Sample) and "told" not in transaction.about(each.token).events:
@@ -208,19 +206,18 @@ class Work:
         past, waiting = self._asked(transaction, token)
         asked = past["asked"]
         assert asked.arm is not None
-        if "told" not in past:
+        if waiting and "told" not in past:  # in time: a late one says how long nobody looked
             took = self._clock() - asked.time
             transaction.slowest = max(took, transaction.slowest or 0.0)
         return Sample(token, asked.arm, sample, waiting, asked.number)
 
     def release(self, token: str, reason: str = "") -> bool:
         """The sample will not come; False if it is not in flight."""
-        if not isinstance(reason, str) or len(reason) > LONGEST_NOTE:
-            raise BadArgument("reason", reason, f"a text of at most {LONGEST_NOTE:,} characters")
+        why = note_text("reason", reason)
         with self._replica.change() as (transaction, session):
             _, waiting = self._asked(transaction, token)
             if waiting:
-                self._give_up(transaction, session, token, reason)
+                self._give_up(transaction, session, token, why)
             return waiting
 
     def _take(
@@ -305,6 +302,25 @@ class Work:
                 "for are recorded by their arm (record)."
             )
         return past
+
+
+def _given_lease(lease: Any) -> float | None:
+    if lease is None:
+        return None
+    seconds = checks.positive("lease", lease)
+    if seconds > LONGEST_GIVEN:
+        raise BadArgument("lease", lease, f"a number of seconds above 0, at most {LONGEST_GIVEN:g}")
+    return seconds
+
+
+def pairs_of(name: str, given: Any, parts: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """A list of tuples that have these parts."""
+    shape = f"({', '.join(parts)})"
+    found = checks.listed(name, given, f"a list of {shape}")
+    for place, each in enumerate(found):
+        if not isinstance(each, list | tuple) or len(each) != len(parts):
+            raise BadArgument(f"{name}[{place}]", each, shape)
+    return [tuple(each) for each in found]
 
 
 def other_value(there: Event, sample: float) -> Conflict:

@@ -54,6 +54,8 @@ def event_cells(campaign: Campaign, row: dict[str, Any]) -> list[str]:
     """The cells of an event's line."""
     from datetime import UTC, datetime
 
+    from stopwise.campaign.names import visible
+
     kind = row["kind"] + (" (late)" if row["late"] else "")
     time = datetime.fromtimestamp(row["time"], UTC).isoformat(sep=" ", timespec="milliseconds")
     label = "-" if row["label"] is None else row["label"]
@@ -61,7 +63,7 @@ def event_cells(campaign: Campaign, row: dict[str, Any]) -> list[str]:
     note = row["note"] or "-"
     if row["kind"] == "decided" and campaign.decision is not None:
         note = campaign.decision.text
-    return [str(row["number"]), kind, time, label, value, row["token"], note]
+    return [str(row["number"]), kind, time, label, value, row["token"], visible(note)]
 
 
 def warn(text: str) -> None:

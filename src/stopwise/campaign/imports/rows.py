@@ -15,6 +15,7 @@ import numpy as np
 
 from stopwise.campaign.imports.cells import cells, shown
 from stopwise.campaign.samples import arm_place, sample_value
+from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family
@@ -26,6 +27,9 @@ ID = np.dtype("V16")
 EPOCH, NAIVE_EPOCH = datetime(1970, 1, 1, tzinfo=UTC), datetime(1970, 1, 1)
 NOTHING = "Nothing was imported."
 Progress = Callable[[str, int], None]  # what is being done, and with how many rows so far
+
+
+LONGEST_COLUMN = 1000
 
 
 class Columns(NamedTuple):
@@ -60,8 +64,16 @@ class Rows:
         )
 
 
+def check_columns(columns: Columns) -> None:
+    """Refuse what cannot be the name of a column."""
+    for name, given in columns._asdict().items():
+        if given is not None or name in ("arm", "value"):
+            checks.text(name, given, LONGEST_COLUMN, "the name of a column")
+
+
 def check_options(time: str | None, in_order: bool) -> None:
     """Refuse two orders at once."""
+    checks.truth("in_order", in_order)
     if time is not None and in_order:
         raise BadArgument("in_order", True, "False where rows are ordered by a column of times")
 

@@ -10,6 +10,7 @@ import select
 import sqlite3
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from sqlalchemy import exc
 from stopwise.campaign.errors import StorageAway, StorageDamaged, StorageError
 from stopwise.core.errors import BadArgument
 
+ADDRESSES = "memory:, FILE.db, sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE"
 ROOM = 1 << 18  # bytes that must be free for the storage to be ready
 PATIENCE = 30  # seconds to wait for another writer
 NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "lustre", "ceph", "fuse.sshfs", "fuse.gluster")
@@ -28,22 +30,22 @@ REFUSED = ("authentication failed", "does not exist", "permission denied", "no p
 
 
 def shown(address: str) -> str:
-    """An address without its password."""
-    return re.sub(r"(://[^/:@]*):[^@]*@", r"\1:***@", address)
+    """An address without passwords: neither before the host, nor among the settings after it."""
+    hidden = re.sub(r"(://[^/:@]*):.*@", r"\1:***@", address)
+    return re.sub(r"(?i)([?&;][^=&;]*pass[^=&;]*=)[^&;]*", r"\1***", hidden)
 
 
-def engine_at(address: Any) -> sa.Engine:
-    """The engine for memory:, sqlite:///FILE or postgresql+psycopg://user@host/database."""
-    if address == "memory:":
-        return _memory()
+def engine_at(address: Any) -> tuple[sa.Engine, SameFile | None]:
+    """The engine for memory:, sqlite:///FILE or postgresql+psycopg://user@host/database; its file."""
+    if isinstance(address, str) and address == "memory:":
+        return _memory(), None
     scheme = urlsplit(address).scheme if isinstance(address, str) else ""
     if scheme == "sqlite":
         return _sqlite(address)
     if scheme in ("postgresql", "postgresql+psycopg"):
-        return _postgresql(address)
-    allowed = "memory:, FILE.db, sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE"
+        return _postgresql(address), None
     given = shown(address) if isinstance(address, str) else address
-    raise BadArgument("storage", given, allowed)
+    raise BadArgument("storage", given, ADDRESSES)
 
 
 def _postgresql(address: str) -> sa.Engine:
@@ -51,7 +53,10 @@ def _postgresql(address: str) -> sa.Engine:
     try:
         engine = sa.create_engine(url, pool_size=2, connect_args={"connect_timeout": 5})
     except (exc.ArgumentError, ValueError) as error:
-        raise BadArgument("storage", shown(address), f"an address ({error})") from None
+        why = type(error).__name__  # its text may have the password
+        raise BadArgument(
+            "storage", shown(address), f"an address that can be read ({why})"
+        ) from None
     except ImportError as error:
         hint = 'Install "stopwise[postgresql]".'
         raise BadArgument("storage", shown(address), "an environment with psycopg", hint) from error
@@ -78,10 +83,12 @@ def _patient(connection: Any, _: Any) -> None:
     """A worker that hangs in the middle of a change must not stop all others for ever."""
     connection.execute(f"SET lock_timeout = '{PATIENCE}s'")
     connection.execute(f"SET idle_in_transaction_session_timeout = '{2 * PATIENCE}s'")
+    # whatever is usual on the server: a change waits for the one before it, and is not refused
+    connection.execute("SET default_transaction_isolation = 'read committed'")
     connection.commit()
 
 
-def _sqlite(address: str) -> sa.Engine:
+def _sqlite(address: str) -> tuple[sa.Engine, SameFile]:
     try:
         url = sa.engine.make_url(address)
     except exc.ArgumentError:
@@ -90,10 +97,82 @@ def _sqlite(address: str) -> sa.Engine:
         raise BadArgument("storage", address, "sqlite:///FILE (or memory: to keep nothing)")
     path = Path(url.database).absolute()
     _check_file(path)
+    _make_private(path)
     engine = sa.create_engine(url.set(database=str(path)), connect_args={"timeout": PATIENCE})
+    file = SameFile(path)
+    sa.event.listen(engine, "do_connect", file.check)
     sa.event.listen(engine, "connect", _durable)
+    sa.event.listen(engine, "connect", file.opened)
+    sa.event.listen(engine, "checkout", file.check)
+    sa.event.listen(engine, "close", file.closed)
     sa.event.listen(engine, "begin", _begin_immediate)
-    return engine
+    return engine, file
+
+
+NO_FILE = 0, 0
+
+
+class SameFile:
+    """Refuses to go on with a file that somebody has replaced, deleted or cut while it is open.
+
+    SQLite itself would write on, into a file that nobody can open any more, and say that all is well.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._log = path, path.with_name(f"{path.name}-wal")
+        self._file, self._size = _identity(path), 0
+        self._connections, self._log_file = 0, NO_FILE
+
+    def check(self, *_: Any) -> None:
+        """StorageDamaged if the file is not the one that was opened."""
+        try:
+            now = os.stat(self._path)
+        except OSError:
+            raise self._replaced("is not there any more") from None
+        if (now.st_dev, now.st_ino) != self._file:
+            raise self._replaced("was replaced by another file")
+        if now.st_size < self._size:
+            raise self._replaced("has become shorter")
+        self._size = now.st_size
+
+    def check_both(self) -> None:
+        """The same for the file beside it, in which SQLite writes first, in an open transaction."""
+        self.check()
+        found = _identity(self._log)
+        if found == NO_FILE or self._log_file not in (NO_FILE, found):
+            raise self._replaced("has lost its -wal file")
+        self._log_file = found
+
+    def opened(self, *_: Any) -> None:
+        """One connection more."""
+        self._connections += 1
+
+    def closed(self, *_: Any) -> None:
+        """One connection less: with the last one SQLite may delete the file beside it."""
+        self._connections -= 1
+        if self._connections == 0:
+            self._log_file = NO_FILE
+
+    def _replaced(self, what: str) -> StorageDamaged:
+        return StorageDamaged(
+            f"{self._path}: {what} while it was open. Nothing is acknowledged any more. Stop all "
+            "processes that use it, put the right file in its place, and start them again."
+        )
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Device and number of a file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return NO_FILE
+    return found.st_dev, found.st_ino
+
+
+def _make_private(path: Path) -> None:
+    """A new file is its owner's: whoever may read it could hold up all writers with a lock."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _check_file(path: Path) -> None:

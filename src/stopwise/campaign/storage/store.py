@@ -68,11 +68,11 @@ class Store:
     """A place for campaigns, by its address."""
 
     def __init__(self, address: str) -> None:
+        self.engine, self._file = engine_at(address)
         self.address = address
         self._memory = address == "memory:"
         self._lock = threading.RLock()
         self._inside: Connection | None = None  # memory has one connection only
-        self.engine = engine_at(address)
         self._driver: Any = self.engine.dialect.dbapi
         self._lock_row = self.engine.dialect.name == "postgresql"
         with self.guarded():
@@ -156,8 +156,12 @@ class Store:
                 if first is not None:
                     with self._turn(reads):
                         raw.execute(first)
+                if not reads and self._file is not None:
+                    self._file.check_both()
                 yield connection
                 raw.commit()
+            if not reads and self._file is not None:  # else what is written nobody may find again
+                self._file.check_both()
         except BaseException as error:
             try:
                 raw.rollback()

@@ -9,6 +9,7 @@ one that waited. Where there are no such locks, things are as SQLite has them.
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +26,7 @@ PAUSE = 0.001  # seconds between two looks
 @contextmanager
 def turn(storage: Path, patience: float) -> Iterator[None]:
     """Nobody else asks for the storage's lock meanwhile, or for no longer than so many seconds."""
-    file = None if fcntl is None else _opened(storage.with_name(f"{storage.name}-turn"))
+    file = None if fcntl is None else _opened(storage)
     if file is None:
         yield
         return
@@ -38,9 +39,11 @@ def turn(storage: Path, patience: float) -> Iterator[None]:
         os.close(file)  # which gives it back
 
 
-def _opened(path: Path) -> int | None:
+def _opened(storage: Path) -> int | None:
+    """The second lock's file: for whoever may use the storage."""
     with suppress(OSError):  # such as a folder that is not ours: then without turns
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        path, mode = storage.with_name(f"{storage.name}-turn"), stat.S_IMODE(storage.stat().st_mode)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
     return None
 
 
