@@ -9,6 +9,7 @@ from stopwise.campaign.errors import (
     CampaignDecided as CampaignDecided,
     CampaignExists as CampaignExists,
     CampaignPaused as CampaignPaused,
+    CampaignUnreadable as CampaignUnreadable,
     Conflict as Conflict,
     NewerSchema as NewerSchema,
     NothingToAsk as NothingToAsk,

@@ -54,7 +54,7 @@ def test_nothing_is_acknowledged_any_more(harm: object, tmp_path: Path) -> None:
     assert callable(harm)
     harm(path, backup)
     for ticket in tickets:
-        with pytest.raises(sw.StorageDamaged, match="while it was open. Nothing is acknowledged"):
+        with pytest.raises(sw.StorageDamaged, match=r"while it was open\. Nothing is acknowledged"):
             campaign.tell(ticket.token, 1)
     if harm is not delete_log:
         with pytest.raises(sw.StorageDamaged):

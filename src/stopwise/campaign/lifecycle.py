@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from stopwise.campaign import spec as specs
-from stopwise.campaign.changes import changes, myself
+from stopwise.campaign.changes import all_changes, changes, myself
 from stopwise.campaign.errors import CampaignExists, NotPossible
 from stopwise.campaign.names import LONGEST_NAME, new_name, note_text
+from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.campaign.work import Work
 from stopwise.core.errors import BadArgument
@@ -155,3 +157,18 @@ def _relabelled(old: tuple[str, ...], new: Mapping[str, str]) -> list[str]:
         shown = ", ".join(map(repr, old[:20]))
         raise BadArgument("labels", unknown[0], f"labels of arms that there are: {shown}")
     return [new.get(label, label) for label in old]
+
+
+def archive_unreadable(
+    name: str, store: Store, actor: str, clock: Callable[[], float] = time.time, back: bool = False
+) -> bool:
+    """Take a campaign that cannot be opened out of the lists, or ``back``: its spec is not needed."""
+    with store.change(name) as transaction:
+        now = all_changes(event for part in transaction.parts() for event in part)
+        if now.archived != back:
+            return False
+        kind = "unarchived" if back else "archived"
+        event = transaction.add(kind, secrets.token_hex(16), None, None, clock(), actor=actor)
+        transaction.changes = now.after(event).to_json()
+        transaction.save(transaction.head.decision)
+        return True

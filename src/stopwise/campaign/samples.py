@@ -11,7 +11,7 @@ from stopwise.campaign.errors import StorageError
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family
-from stopwise.families.verbs import supports, unsupported
+from stopwise.families.verbs import Quadratic, supports, unsupported
 
 Found = TypeVar("Found")
 
@@ -31,6 +31,9 @@ def sample_value(family: Family, value: float) -> float:
     sample = checks.finite("value", float(value) if isinstance(value, bool) else value)
     if abs(sample) > checks.LARGEST:
         raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")
+    if 0.0 < abs(sample) < checks.SMALLEST and not isinstance(family, Quadratic):
+        hint = "Squares of smaller numbers are 0: choose another unit."
+        raise BadArgument("value", value, f"0, or at least {checks.SMALLEST:g} in size", hint)
     if not supports(family, sample):
         allowed = f"a possible sample of {family!r}"
         raise BadArgument("value", value, allowed, unsupported(family))

@@ -17,6 +17,7 @@ from stopwise.core.errors import BadArgument, Costly, StopwiseError
 
 if TYPE_CHECKING:
     from stopwise.campaign.campaign import Campaign
+    from stopwise.campaign.storage.store import Store
 
 # exit codes; 2 is any other refusal
 NO, DECIDED, SPENT, AWAY, PAUSED, CLOSED = 1, 3, 4, 5, 6, 7
@@ -274,19 +275,34 @@ def list_campaigns(
             raise BadArgument("storage", given, "one storage", "Leave one of the two out.")
         storage = file
     _refuse_missing(storage)
-    from stopwise.campaign.campaign import Campaign
     from stopwise.campaign.names import storage_address
     from stopwise.campaign.storage.store import Store
 
     store = Store(storage_address(storage))
-    found = [Campaign.open(name, store).status() for name in store.names()]
-    found = [each for each in found if archived or not each.archived]
+    found = [_listed(name, store) for name in store.names()]
+    rows = [row for row in found if archived or not row["archived"]]
     lines = [
-        f"{each.name}\t{each.state}\t{each.samples:,}\t{each.leading or '-'}" for each in found
+        f"{row['name']}\t{row['state']}\t{row['samples']:,}\t{row['leading'] or '-'}"
+        for row in rows
     ]
-    keys = ("name", "state", "samples", "evidence", "threshold", "leading", "archived")
-    rows = [{key: getattr(each, key) for key in keys} for each in found]
+    for row in rows:
+        if "problem" in row:
+            typer.echo(f"stopwise: {row['problem']}", err=True)
     say("\n".join(["name\tstate\tsamples\tleading", *lines]), {"campaigns": rows}, as_json)
+
+
+def _listed(name: str, store: Store) -> dict[str, Any]:
+    """A campaign's line in the list; of one that cannot be opened, why."""
+    from stopwise.campaign.campaign import Campaign
+    from stopwise.campaign.errors import CampaignUnreadable
+
+    keys = ("name", "state", "samples", "evidence", "threshold", "leading", "archived")
+    try:
+        status = Campaign.open(name, store).status()
+    except CampaignUnreadable as error:
+        found: dict[str, Any] = dict.fromkeys(keys) | {"name": name, "state": "cannot be opened"}
+        return {**found, "samples": 0, "archived": error.archived, "problem": str(error)}
+    return {key: getattr(status, key) for key in keys}
 
 
 @command()

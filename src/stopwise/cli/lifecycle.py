@@ -47,17 +47,32 @@ def close(
     _say(name, done, f"{name}: closed", f"{name}: closed already", as_json)
 
 
+def _archive(name: str, storage: str, back: bool) -> bool:
+    """Also a campaign that cannot be opened."""
+    from stopwise.campaign.changes import myself
+    from stopwise.campaign.errors import CampaignUnreadable
+    from stopwise.campaign.lifecycle import archive_unreadable
+    from stopwise.campaign.names import storage_address
+    from stopwise.campaign.storage.store import Store
+
+    try:
+        campaign = open_campaign(name, storage)
+    except CampaignUnreadable:
+        return archive_unreadable(name, Store(storage_address(storage)), myself(), back=back)
+    return campaign.unarchive() if back else campaign.archive()
+
+
 @command()
 def archive(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> None:
     """Leave a campaign out of the list; everything is kept."""
-    done = open_campaign(name, storage).archive()
+    done = _archive(name, storage, back=False)
     _say(name, done, f"{name}: archived", f"{name}: archived already", as_json)
 
 
 @command()
 def unarchive(name: Name, storage: Storage = DEFAULT, as_json: Json = False) -> None:
     """Put a campaign back into the list."""
-    done = open_campaign(name, storage).unarchive()
+    done = _archive(name, storage, back=True)
     _say(name, done, f"{name}: in the list", f"{name}: not archived", as_json)
 
 
