@@ -1,8 +1,8 @@
-"""Odd values, and every public callable with a call of it that is valid: tests/core/test_odd_values.py."""
+"""Odd values, and every public callable with a valid call: for tests/core/test_odd_values.py."""
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import enum
 import inspect
 import uuid
@@ -130,15 +130,14 @@ VALUES: dict[str, Callable[[], Any]] = {
     "range(10**12)": lambda: range(10**12),
     "function": lambda: lambda *given, **named: None,
     "class": lambda: Anything,
-    "type": lambda: sw.BestArm,
     "object": object,
     "module": lambda: inspect,
     "mock": MagicMock,
     "enum": lambda: Colour.RED,
     "IntEnum": lambda: Level.LOW,
     "Path": lambda: Path("x"),
-    "datetime": lambda: datetime.datetime(2026, 1, 1),
-    "timedelta": lambda: datetime.timedelta(seconds=1),
+    "datetime": lambda: dt.datetime(2026, 1, 1),
+    "timedelta": lambda: dt.timedelta(seconds=1),
     "UUID": lambda: uuid.UUID(int=1),
     "family": lambda: sw.Bernoulli(),
     "problem of 3 arms": lambda: sw.BestArm(3),
@@ -195,12 +194,29 @@ class Door(NamedTuple):
     parameter: str
     call: Callable[[], tuple[Callable[..., Any], dict[str, Any]]]
 
+    def parameters(self) -> set[str]:
+        """Its own and the others of the same call."""
+        function, valid = self.call()
+        return {*_parameters(function), *valid}
+
     def knock(self, value: Any) -> Any:
         """Call it with this value for the parameter."""
         function, valid = self.call()
         found = function(**{**valid, self.parameter: value})
-        # scikit-learn wants its estimators to check their arguments only here
-        return found.fit(*DATA) if isinstance(found, BestEstimator) else found
+        _use(found)
+        return found
+
+
+def _use(found: Any) -> None:
+    """Some check what they were given only when they are used."""
+    if isinstance(found, BestEstimator):
+        found.fit(*DATA)
+    elif isinstance(found, sw.Polyhedron | sw.Ball | sw.OutsideBall):
+        sw.Cells(2, {"a": found, "b": sw.Polyhedron([[1, 0]])})
+    elif isinstance(found, sw.Strategy):
+        prepare(Setting(best, normal, found, sw.Wealth()), [0.0, 9.0], (0.1,), 1000)
+    elif isinstance(found, sw.StoppingRule):
+        prepare(Setting(best, normal, sw.Uniform(), found), [0.0, 9.0], (0.1,), 1000)
 
 
 DATA = np.zeros((20, 1)), np.arange(20) % 2
@@ -284,7 +300,12 @@ VALID: dict[str, Callable[[], dict[str, Any]]] = {
     "correct_answers": lambda: {"problem": best, "means": [0.0, 1.0]},
     "rank": lambda: {"problem": best},
     "union_bound": lambda: {"problem": best},
-    "bench": lambda: {"functions": {"a": _quick, "b": _slow}, "budget": 0.01, "warmup": 0, "minimum": 2},
+    "bench": lambda: {
+        "functions": {"a": _quick, "b": _slow},
+        "budget": 0.01,
+        "warmup": 0,
+        "minimum": 2,
+    },
     "best_of": lambda: {"options": [0.0, 1.0], "items": list(range(60)), "score": _ends},
     "Study": lambda: {
         "problem": best,
@@ -353,7 +374,12 @@ VALID: dict[str, Callable[[], dict[str, Any]]] = {
     "Client.open": lambda: {"name": "one"},
     "RemoteCampaign": lambda: {"client": client(), "name": "one"},
     "RemoteCampaign.add_arm": lambda: {"label": "C"},
-    "RemoteCampaign.change": lambda: {"budget": 3, "minimum": 2, "labels": None, "losses": "at random"},
+    "RemoteCampaign.change": lambda: {
+        "budget": 3,
+        "minimum": 2,
+        "labels": None,
+        "losses": "at random",
+    },
     "RemoteCampaign.close": lambda: {"reason": "enough"},
     "RemoteCampaign.export": lambda: {"path": "events.csv"},
     "RemoteCampaign.heartbeat": lambda: {"token": "t"},
@@ -378,13 +404,12 @@ VALID: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-
 def files() -> None:
     """Files that valid calls read, in the folder where we are."""
     Path("results.csv").write_text("arm,value\nA,1\n")
     Path("study.toml").write_text(
         'name = "one"\nproblem = "best-arm"\nfamily = "gaussian"\nstrategies = ["uniform"]\n'
-        'repetitions = 1\n[[instances]]\nmeans = [0.0, 9.0]\n'
+        "repetitions = 1\n[[instances]]\nmeans = [0.0, 9.0]\n"
     )
     sw.Campaign.create(SPEC, "campaigns.db", "one")
 
@@ -495,7 +520,9 @@ def _of_class(name: str, kind: type) -> Iterator[tuple[str, Any]]:
     for each in dir(kind):
         method = getattr(kind, each)
         ours = (getattr(method, "__module__", None) or "").startswith("stopwise")
-        known = each.startswith("_") or not inspect.isroutine(method) or f"{name}.{each}" in INTERNAL
+        known = (
+            each.startswith("_") or not inspect.isroutine(method) or f"{name}.{each}" in INTERNAL
+        )
         if ours and not known and _parameters(method):
             yield f"{name}.{each}", method
 
