@@ -1,8 +1,8 @@
-"""Odd values, and every public callable with a call of it that is valid: tests/core/test_odd_values.py."""
+"""Odd values, and every public callable with a valid call: for tests/core/test_odd_values.py."""
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import enum
 import inspect
 import uuid
@@ -130,15 +130,14 @@ VALUES: dict[str, Callable[[], Any]] = {
     "range(10**12)": lambda: range(10**12),
     "function": lambda: lambda *given, **named: None,
     "class": lambda: Anything,
-    "type": lambda: sw.BestArm,
     "object": object,
     "module": lambda: inspect,
     "mock": MagicMock,
     "enum": lambda: Colour.RED,
     "IntEnum": lambda: Level.LOW,
     "Path": lambda: Path("x"),
-    "datetime": lambda: datetime.datetime(2026, 1, 1),
-    "timedelta": lambda: datetime.timedelta(seconds=1),
+    "datetime": lambda: dt.datetime(2026, 1, 1),
+    "timedelta": lambda: dt.timedelta(seconds=1),
     "UUID": lambda: uuid.UUID(int=1),
     "family": lambda: sw.Bernoulli(),
     "problem of 3 arms": lambda: sw.BestArm(3),
@@ -195,12 +194,29 @@ class Door(NamedTuple):
     parameter: str
     call: Callable[[], tuple[Callable[..., Any], dict[str, Any]]]
 
+    def parameters(self) -> set[str]:
+        """Its own and the others of the same call."""
+        function, valid = self.call()
+        return {*_parameters(function), *valid}
+
     def knock(self, value: Any) -> Any:
         """Call it with this value for the parameter."""
         function, valid = self.call()
         found = function(**{**valid, self.parameter: value})
-        # scikit-learn wants its estimators to check their arguments only here
-        return found.fit(*DATA) if isinstance(found, BestEstimator) else found
+        _use(found)
+        return found
+
+
+def _use(found: Any) -> None:
+    """Some check what they were given only when they are used."""
+    if isinstance(found, BestEstimator):
+        found.fit(*DATA)
+    elif isinstance(found, sw.Polyhedron | sw.Ball | sw.OutsideBall):
+        sw.Cells(2, {"a": found, "b": sw.Polyhedron([[1, 0]])})
+    elif isinstance(found, sw.Strategy):
+        prepare(Setting(best, normal, found, sw.Wealth()), [0.0, 9.0], (0.1,), 1000)
+    elif isinstance(found, sw.StoppingRule):
+        prepare(Setting(best, normal, sw.Uniform(), found), [0.0, 9.0], (0.1,), 1000)
 
 
 DATA = np.zeros((20, 1)), np.arange(20) % 2

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stopwise.core import checks
 from stopwise.core.arrays import Ints
 from stopwise.core.errors import BadArgument
 from stopwise.engine.live import ASKED, FOUND, MISSING, RECORDED, RELEASED, TOLD, Record
@@ -31,15 +32,12 @@ LOOKS = 8  # of so many samples that wait one has to be new for a look ahead
 
 def check_order(given: Any) -> str:
     """One of the orders."""
-    if given not in ORDERS:
-        raise BadArgument("order", given, " or ".join(map(repr, ORDERS)))
-    return str(given)
+    return checks.choice("order", given, ORDERS)
 
 
 def check_losses(given: Any, order: str) -> str:
     """What is assumed of missing values, in this order."""
-    if given not in LOSSES:
-        raise BadArgument("losses", given, " or ".join(map(repr, LOSSES)))
+    checks.choice("losses", given, LOSSES)
     if given == WORST_CASE and order == "told":
         hint = "Where samples count as they come, nothing is known of those that have not come."
         raise BadArgument("losses", given, f'{AT_RANDOM!r}, if order = "told"', hint)

@@ -28,9 +28,8 @@ class Sample(NamedTuple):
 
 def sample_value(family: Family, value: float) -> float:
     """A number that may be a sample of the family."""
-    sample = checks.finite("value", float(value) if isinstance(value, bool) else value)
-    if abs(sample) > checks.LARGEST:
-        raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")
+    number = checks.finite("value", float(value) if isinstance(value, bool) else value)
+    sample = checks.moderate("value", number)
     if 0.0 < abs(sample) < checks.SMALLEST and not isinstance(family, Quadratic):
         hint = "Squares of smaller numbers are 0: choose another unit."
         raise BadArgument("value", value, f"0, or at least {checks.SMALLEST:g} in size", hint)

@@ -23,6 +23,7 @@ from stopwise.campaign.order import (
 )
 from stopwise.campaign.samples import arm_place, sample_value
 from stopwise.campaign.view import LOOK, Crossing, View
+from stopwise.core import checks
 from stopwise.core.arrays import Ints, arrays_in, copied
 from stopwise.core.errors import BadArgument
 from stopwise.engine import live
@@ -38,6 +39,10 @@ from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
 TAG = hashlib.sha256(f"stopwise {__version__}, layout 9".encode()).digest()[:8]
+
+
+MOST_ASKS = 10**6  # at once
+LAST = 2**62  # number of an event: some more fit into 64 bits
 
 
 class Session(View):
@@ -58,17 +63,20 @@ class Session(View):
         minimum: int = 0,
         losses: str | None = None,
     ) -> None:
-        self.design, self.seed = design, seed
+        if not isinstance(design, Design):
+            raise BadArgument("design", design, "what stopwise.engine.design.prepare gives")
+        self.design, self.seed = design, checks.seed(seed)
         self.order = check_order(order)
-        usual = WORST_CASE if order == "asked" else AT_RANDOM
-        self.losses = check_losses(usual if losses is None else losses, order)
+        usual = WORST_CASE if self.order == "asked" else AT_RANDOM
+        self.losses = check_losses(usual if losses is None else losses, self.order)
+        least = checks.whole("minimum", minimum, least=0)
         self.ledger = open_ledger(design)
-        self.ledger.marks[live.LEAST] = minimum
+        self.ledger.marks[live.LEAST] = least
         self.queue = Queue(self.losses)  # empty in the order "told"
         self.decision: Crossing | None = None
         self._rounds = rounds.rounds_of(design)
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
-        self._rng = generator(seed)
+        self._rng = generator(self.seed)
         self._ended: dict[int, bool] = {}  # in the order "told": asks, and whether they were told
         self.fit = Fit(design.asked.family, design.problem.arms)
 
@@ -79,10 +87,11 @@ class Session(View):
 
     def asks(self, count: int, after: int | None = None) -> list[int]:
         """The next arms; their asks are the events that follow number ``after``."""
+        size = checks.whole("count", count, least=0, most=MOST_ASKS)
+        last = self.number if after is None else _number("after", after)
         self._rounds.pay_off(self.design)
-        whole, last = np.zeros(count, dtype=np.int64), self.number if after is None else after
-        numbers = np.arange(last + 1, last + count + 1)
-        record = Record(whole + live.ASKED, whole - 1, np.zeros(count), whole, numbers)
+        whole, numbers = np.zeros(size, dtype=np.int64), np.arange(last + 1, last + size + 1)
+        record = Record(whole + live.ASKED, whole - 1, np.zeros(size), whole, numbers)
         with self._rounds.timed():
             arms = [int(arm) for arm in self._go(record)[1]]
         if self.order == "asked":
@@ -156,14 +165,15 @@ class Session(View):
         """A value that nobody asked for; its turn comes after all that was asked before."""
         labels = [str(k) for k in range(self.counts.size)]
         place, sample = arm_place(labels, arm), sample_value(self.design.family, value)
-        last = self.number + 1 if number is None else number
+        last = self.number + 1 if number is None else _number("number", number)
         self.take(live.RECORDED, [place], [sample], [False], [last])
         return self.decision
 
     def require(self, minimum: int) -> Crossing | None:
         """No decision before every arm has so many samples; the decision, if there is one now."""
+        least = checks.whole("minimum", minimum, least=0)
         if self.decision is None:
-            self.ledger.marks[live.LEAST] = minimum
+            self.ledger.marks[live.LEAST] = least
             self._decide()
         return self.decision
 
@@ -335,6 +345,10 @@ class Session(View):
         self.decision = None
         self._decide()
         return True
+
+
+def _number(name: str, given: Any) -> int:
+    return checks.whole(name, given, least=0, most=LAST)
 
 
 def _crossed(ledger: Ledger, level: float) -> bool:

@@ -20,8 +20,8 @@ from stopwise.cells.radius import (
     sized,
 )
 from stopwise.core.arrays import Floats, fill, total
+from stopwise.core.checks import choice
 from stopwise.core.data import Data
-from stopwise.core.errors import BadArgument
 from stopwise.core.options import Option
 from stopwise.core.values import Value
 from stopwise.core.verbs import jitable, verb
@@ -58,11 +58,10 @@ class Ratio(_Ratio, Value):
 
 def race_named(race: Any, radius: Any) -> Any:
     """What beats an arm in a race of this name; successive elimination has a radius of its own."""
-    if race == "elimination":
+    name = choice("race", race, RACES, f"one of {', '.join(map(repr, RACES))}")
+    if name == "elimination":
         return Bounds(Hoeffding(), True)
-    if race not in RACES:
-        raise BadArgument("race", race, f"one of {', '.join(map(repr, RACES))}")
-    return (Bounds if race == "kl" else Ratio)(radius_named(radius), False)
+    return (Bounds if name == "kl" else Ratio)(radius_named(radius), False)
 
 
 @verb

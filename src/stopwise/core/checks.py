@@ -17,6 +17,7 @@ from stopwise.core.errors import BadArgument
 
 LARGEST = 1e100  # beyond this squares overflow
 SMALLEST = 1e-100  # below this they are nearly 0
+LIMIT = 1e300  # beyond this a number times ten may not be a number any more, nor 1 by it
 LARGEST_WHOLE = 2**63 - 1  # beyond this compiled code and databases have no whole numbers
 LARGEST_SEED = 2**128 - 1  # what numpy draws when it is asked for a seed
 MOST_NUMBERS = 10**8  # in one list
@@ -25,7 +26,7 @@ MOST_REPETITIONS = 10**8
 MOST_WORKERS = 10**4
 
 
-def _real(given: Any) -> float | None:
+def real(given: Any) -> float | None:
     """A real number as a float; None for anything else, text and truth values included."""
     if isinstance(given, bool | str | bytes | bytearray | complex):
         return None
@@ -40,9 +41,11 @@ def _real(given: Any) -> float | None:
 
 def finite(name: str, given: Any) -> float:
     """A finite real number."""
-    number = _real(given)
+    number = real(given)
     if number is None or not math.isfinite(number):
         raise BadArgument(name, given, "a finite number")
+    if abs(number) > LIMIT:
+        raise BadArgument(name, given, f"a number of at most {LIMIT:g} in size")
     return number
 
 
@@ -66,6 +69,8 @@ def positive(name: str, given: Any) -> float:
     number = finite(name, given)
     if number <= 0.0:
         raise BadArgument(name, given, "a number above 0")
+    if number < 1.0 / LIMIT:
+        raise BadArgument(name, given, f"a number of at least {1.0 / LIMIT:g}")
     return number
 
 
@@ -82,6 +87,15 @@ def probability(name: str, given: Any) -> float:
     number = finite(name, given)
     if not 0.0 < number < 1.0:
         raise BadArgument(name, number, "a probability strictly between 0 and 1")
+    if number < 1.0 / LIMIT:
+        raise BadArgument(name, number, f"a probability of at least {1.0 / LIMIT:g}")
+    return number
+
+
+def moderate(name: str, number: float) -> float:
+    """A number whose square is a number, too."""
+    if abs(number) > LARGEST:
+        raise BadArgument(name, number, f"a number of at most {LARGEST:g} in size")
     return number
 
 
@@ -115,7 +129,7 @@ def costs(given: Any, arms: int) -> Floats | None:
     if given is None:
         return None
     if not is_list(given):
-        return np.full(arms, positive("costs", given))
+        return np.full(arms, moderate("costs", positive("costs", given)))
     found = vector("costs", given, arms)
     if np.any(found <= 0.0):
         arm = int(np.argmax(found <= 0.0))
@@ -175,14 +189,21 @@ def function(name: str, given: Any, allowed: str) -> Callable[..., Any]:
     return given
 
 
-def path(name: str, given: Any, allowed: str = "the path of a file") -> Path:
-    """A path that the system can have."""
+def path(name: str, given: Any) -> Path:
+    """The path of a file: one that the system can have."""
+    found = folder(name, given, "the path of a file")
+    if not found.name:
+        raise BadArgument(name, given, "the path of a file")
+    return found
+
+
+def folder(name: str, given: Any, allowed: str = "the path of a folder") -> Path:
+    """The path of a folder: one that the system can have."""
     try:
-        found = Path(given)
-        parts = [os.fsencode(part) for part in found.parts]
+        found, text = Path(given), os.fsencode(given)
     except Exception:  # no path at all, or letters that no path has
         raise BadArgument(name, given, allowed) from None
-    if not parts or any(b"\0" in part or len(part) > 255 for part in parts):
+    if not text or b"\0" in text or any(len(os.fsencode(part)) > 255 for part in found.parts):
         raise BadArgument(name, given, allowed)
     return found
 
@@ -203,7 +224,9 @@ def _array(name: str, given: Any, allowed: str) -> Floats:
 
 
 def _floats(given: Any) -> Floats | None:
-    if isinstance(given, str | bytes | bytearray | Mapping) or np.ma.is_masked(given):
+    if isinstance(given, str | bytes | bytearray | Mapping):
+        return None
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         return None
     try:
         if is_list(given) and len(given) > MOST_NUMBERS:
@@ -212,7 +235,7 @@ def _floats(given: Any) -> Floats | None:
     except Exception:  # no array at all, or whatever a stranger's object raises
         return None
     if raw.dtype.kind == "O":  # Decimals, Fractions, whole numbers beyond 64 bits
-        found = [_real(each) for each in raw.flat]
+        found = [real(each) for each in raw.flat]
         good = all(each is not None for each in found)
         return np.array(found, dtype=np.float64).reshape(raw.shape) if good else None
     if raw.dtype.kind not in "iuf" and raw.size:
@@ -230,6 +253,8 @@ def vector(name: str, given: ArrayLike, size: int | None = None) -> Floats:
         raise BadArgument(name, given, f"{size} numbers, one for each arm; this has {array.size}")
     if not np.all(np.isfinite(array)):
         raise BadArgument(name, given, "finite numbers only")
+    if np.any(np.abs(array) > LARGEST):
+        raise BadArgument(name, given, f"numbers of at most {LARGEST:g} in size")
     return array
 
 
@@ -257,6 +282,8 @@ def matrix(name: str, given: ArrayLike) -> Floats:
     array = _array(name, given, allowed)
     if array.ndim != 2 or array.size == 0 or not np.all(np.isfinite(array)):
         raise BadArgument(name, given, allowed)
+    if np.any(np.abs(array) > LARGEST):
+        raise BadArgument(name, given, f"numbers of at most {LARGEST:g} in size")
     return array
 
 

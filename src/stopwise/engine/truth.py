@@ -139,7 +139,9 @@ def _nothing_else(deviations: Any, why: str) -> None:
 
 def _deviations(given: Any, arms: int) -> Floats:
     if not checks.is_list(given):
-        return np.full(arms, checks.not_negative("deviations", given))
+        return np.full(
+            arms, checks.moderate("deviations", checks.not_negative("deviations", given))
+        )
     found = checks.vector("deviations", given, arms)
     if np.any(found < 0.0):
         arm = int(np.argmax(found < 0.0))

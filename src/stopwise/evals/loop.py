@@ -24,6 +24,7 @@ from stopwise.paired.session import PairedSession
 
 Score = Callable[[Any, Any], float] | Callable[[Any, Any], Awaitable[float]]
 DELTA = 0.05
+MOST_ITEMS = 10**8
 
 
 def _begin(
@@ -41,20 +42,18 @@ def _begin(
     lease: float | None = None,
     deterministic: bool = False,
 ) -> Work:
-    checks.workers(workers)
-    if not isinstance(items, Sequence) and not hasattr(items, "__getitem__"):
-        raise BadArgument("items", items, "a list of items", "Use list(items).")
+    crew = checks.workers(workers)
+    _check_items(items)
+    options = _named(options)
     if len(items) == 0 or len(options) < 2:
         given = f"{len(options)} options, {len(items)} items"
         raise BadArgument("options", given, "two options or more, and an item at least")
-    if not isinstance(options, Mapping) and len({str(each) for each in options}) < len(options):
-        raise BadArgument("options", list(map(str, options)), "options that differ, or a dict")
     chosen = spelled_family("bounded") if family is None else family
     fixed = checks.truth("deterministic", deterministic)
     size = len(items) if checks.truth("pool", pool) and fixed else None
     asked = {"delta": delta, "epsilon": epsilon, "pool": size, "goal": goal, "deterministic": fixed}
     session = PairedSession(chosen, len(options), **asked)  # type: ignore[arg-type]
-    made = options, items, session, workers, checks.seed(seed)
+    made = options, items, session, crew, checks.seed(seed)
     if storage is None:
         return Work(*made)
     spec = {
@@ -68,6 +67,34 @@ def _begin(
     }
     limit = None if lease is None else checks.positive("lease", lease)
     return StoredWork(*made, open_campaign(spec, storage, name), limit)
+
+
+def _check_items(items: Any) -> None:
+    """A list, or anything else with a length and places from 0: it may be long, or on a disk."""
+    allowed = f"a list of at most {MOST_ITEMS:,} items"
+    good = checks.has(items, "__getitem__", "__len__") and not isinstance(items, Mapping | type)
+    try:
+        good = good and len(items) <= MOST_ITEMS and (len(items) == 0 or items[0] is not items)
+    except Exception:  # no such place, or whatever a stranger's object raises
+        good = False
+    if not good:
+        raise BadArgument("items", items, allowed, "Use list(items).")
+
+
+def _named(options: Any) -> dict[str, Any]:
+    """Options by their names: those of a dict, or what ``str`` says of each."""
+    allowed = "a list of options that differ, or a dict from names to options"
+    if isinstance(options, Mapping):
+        keys, values = list(options), list(options.values())
+    else:
+        keys = values = checks.listed("options", options, allowed)
+    try:
+        found = dict(zip(map(str, keys), values, strict=True))
+    except Exception:  # of an option that cannot say its name
+        raise BadArgument("options", options, allowed) from None
+    if len(found) < len(keys):
+        raise BadArgument("options", list(found), allowed)
+    return found
 
 
 def _spelled(family: Family) -> Any:

@@ -32,7 +32,7 @@ from sklearn.model_selection import (  # noqa: E402
     ShuffleSplit,
     StratifiedShuffleSplit,
 )
-from sklearn.utils import check_array, get_tags  # noqa: E402
+from sklearn.utils import check_array, check_random_state, get_tags  # noqa: E402
 from sklearn.utils.metaestimators import available_if  # noqa: E402
 from sklearn.utils.multiclass import check_classification_targets  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, indexable  # noqa: E402
@@ -47,6 +47,7 @@ def _has(name: str) -> Any:
     return check
 
 
+MOST_SPLITS = 10**6
 ACCURACY, ERROR = "accuracy", "neg_mean_squared_error"  # unless told: of classifiers, of regressors
 MEANS = (
     *(ACCURACY, ERROR, "neg_mean_absolute_error", "neg_mean_absolute_percentage_error"),
@@ -112,7 +113,7 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):
             minimum=checks.whole("min_splits", self.min_splits, least=2),
         )
         splits = _Splits(
-            self._scoring(crew[0]), self.test_size, self.random_state, is_classifier(crew[0])
+            self._scoring(crew[0]), self._share(), self._state(), is_classifier(crew[0])
         )
         self._compare(session, crew, splits, X, y)
         first = session.verdict().leader
@@ -133,7 +134,7 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):
     def _compare(
         self, session: PairedSession, crew: list[Any], splits: _Splits, X: Any, y: Any
     ) -> None:
-        most = checks.whole("max_splits", self.max_splits, least=1)
+        most = checks.whole("max_splits", self.max_splits, least=1, most=MOST_SPLITS)
         for parts in splits.comparisons(X, y, max(1, most // splits.folds)):
             item, arms = session.ask()
             for arm in arms:
@@ -146,15 +147,38 @@ class BestEstimator(MetaEstimatorMixin, BaseEstimator):
         """A scoring that is a mean over items, or a refusal."""
         usual = ACCURACY if is_classifier(first) else ERROR if is_regressor(first) else None
         found = usual if self.scoring is None else self.scoring
-        if not callable(found) and found not in MEANS:
+        if callable(found):
+            return found
+        if not isinstance(found, str) or found not in MEANS:
             raise BadArgument("scoring", self.scoring, _ALLOWED, _WHY)
         return found
 
     def _crew(self) -> tuple[list[str], list[Any]]:
-        names = [name for name, _ in self.estimators]
+        allowed = "two (name, estimator) pairs or more, all named"
+        pairs = [
+            checks.listed("estimators", each, allowed)
+            for each in checks.listed("estimators", self.estimators, allowed)
+        ]
+        if any(len(pair) != 2 or not isinstance(pair[0], str) for pair in pairs):
+            raise BadArgument("estimators", self.estimators, allowed)
+        names = [name for name, _ in pairs]
         if len(names) < 2 or len(set(names)) < len(names):
-            raise BadArgument("estimators", names, "two (name, estimator) pairs or more, all named")
-        return names, [each for _, each in self.estimators]
+            raise BadArgument("estimators", names, allowed)
+        return names, [each for _, each in pairs]
+
+    def _share(self) -> float:
+        """The test part: a share of the items, or how many."""
+        if isinstance(self.test_size, int | np.integer):
+            return checks.whole("test_size", self.test_size, least=1)
+        return checks.probability("test_size", self.test_size)
+
+    def _state(self) -> Any:
+        try:
+            check_random_state(self.random_state)
+        except Exception:
+            allowed = "None, a whole number from 0 to 4294967295, or a RandomState of numpy"
+            raise BadArgument("random_state", self.random_state, allowed) from None
+        return self.random_state
 
     def _first(self) -> Any:
         return self.estimators[0][1]
@@ -212,6 +236,13 @@ class _Splits:
 
     def comparisons(self, X: Any, y: Any, most: int) -> Iterator[list[tuple[Any, Any]]]:
         """The splits of each comparison: one, or those of a partition."""
+        try:
+            yield from self._comparisons(X, y, most)
+        except ValueError as error:
+            allowed = f"a part of these data that can be left out for tests ({error})"
+            raise BadArgument("test_size", self.test_size, allowed) from error
+
+    def _comparisons(self, X: Any, y: Any, most: int) -> Iterator[list[tuple[Any, Any]]]:
         if self.folds == 1:
             kind = StratifiedShuffleSplit if self.stratified else ShuffleSplit
             single = kind(most, test_size=self.test_size, random_state=self.seed)
@@ -228,11 +259,18 @@ class _Splits:
         tested = fitted, _rows(X, test), _rows(y, test)
         if not callable(self.scoring):
             return np.full(len(test), float(check_scoring(fitted, self.scoring)(*tested)))
-        found = np.asarray(self.scoring(*tested), dtype=float)
+        found = _numbers(self.scoring(*tested))
         if found.shape != (len(test),):
             given = f"a function that gives {found.tolist() if found.ndim == 0 else found.shape}"
             raise BadArgument("scoring", given, f"{len(test)} scores: one for each item", _WHY)
         return found
+
+
+def _numbers(scores: Any) -> Floats:
+    try:
+        return np.asarray(scores, dtype=float)
+    except Exception:
+        raise BadArgument("scoring", scores, "scores that are numbers, one for each item") from None
 
 
 def _rows(data: Any, places: Any) -> Any:

@@ -104,6 +104,8 @@ class Work:
         """A score has come."""
         self._retried[self.labels[call.arm]] += found.failures
         try:
+            if isinstance(found.value, complex):
+                raise TypeError(f"a score is a real number, not {found.value!r}")
             value = float(found.value)
             if call.twice and not same(value, float(found.again)):
                 raise NotDeterministic(

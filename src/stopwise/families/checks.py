@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.core.arrays import Floats
-from stopwise.core.checks import LARGEST, vector
+from stopwise.core.checks import vector
 from stopwise.core.errors import BadArgument
 from stopwise.core.values import Family, check_role
 from stopwise.families.verbs import check_arms, interval
@@ -19,8 +19,6 @@ def check_means(given: ArrayLike, size: int, family: Any, closed: bool = False) 
     check_role("family", family, Family)
     check_arms(family, size)
     array = vector("means", given, size)
-    if np.any(np.abs(array) > LARGEST):
-        raise BadArgument("means", given, f"numbers of at most {LARGEST:g} in size")
     low, high = interval(family)
     outside = (array < low) | (array > high)
     if not closed:

@@ -180,8 +180,7 @@ def track_and_stop_bound(
     nodes: int = 300,
 ) -> Bound:
     """Theorem 5: the worst 1/D(w, mu) over the convex hull of the oracle weights."""
-    checks.not_negative("tolerance", tolerance)
-    checks.whole("nodes", nodes, least=1)
+    close, most = checks.not_negative("tolerance", tolerance), checks.whole("nodes", nodes, least=1)
     found = oracle(problem, means, family=family)
     if found.value == 0.0:
         return Bound(math.inf, math.inf, found.weights[0], math.inf)
@@ -193,7 +192,7 @@ def track_and_stop_bound(
         return np.array([verbs.cost(problem, family, data, code, closest) for code in codes])
 
     corners = np.unique(np.concatenate(found.vertices), axis=0)
-    worst = worst_mixture(costs, corners, tolerance, nodes)
+    worst = worst_mixture(costs, corners, close, most)
     upper = 1.0 / worst.least if worst.least > 0.0 else math.inf
     return Bound(1.0 / worst.value, upper, worst.weights, found.time)
 

@@ -129,9 +129,8 @@ class PairedSession(Items):
         return int(arm)
 
     def _sample(self, value: float) -> float:
-        sample = checks.finite("value", float(value) if isinstance(value, bool) else value)
-        if abs(sample) > checks.LARGEST:
-            raise BadArgument("value", value, f"a number of at most {checks.LARGEST:g} in size")
+        number = checks.finite("value", float(value) if isinstance(value, bool) else value)
+        sample = checks.moderate("value", number)
         if not supports(self.family, sample):
             raise BadArgument("value", value, unsupported(self.family))
         return sample

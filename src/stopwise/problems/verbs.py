@@ -44,13 +44,21 @@ def correct_answers(problem: Any, means: Floats) -> Iterator[Answer]:
     raise MissingVerb("correct_answers", problem)
 
 
+def equal(known: Answer, given: Any) -> bool:
+    """Whether an answer is the one that is meant; what cannot be compared is not."""
+    try:
+        return bool(known == given)
+    except Exception:  # a table, or whatever a stranger's object raises
+        return False
+
+
 @verb
 def encode(problem: Any, answer: Answer) -> Code:
     """The answer's code: by default its place in the order."""
     if isinstance(answer, np.ndarray | bool):
         raise unknown_answer(problem, answer)
     for place, known in enumerate(answers(problem)):
-        if known == answer:
+        if equal(known, answer):
             return np.array([place], dtype=np.int64)
     raise unknown_answer(problem, answer)
 

@@ -13,6 +13,7 @@ from stopwise.cells.radius import (
     proxy,
 )
 from stopwise.core.arrays import Floats, Rng, fill, largest, total
+from stopwise.core.checks import truth
 from stopwise.core.data import State
 from stopwise.core.options import Option
 from stopwise.core.verbs import jitable
@@ -46,7 +47,7 @@ class LilUCB(_LilUCB, Direct):
     looks_at_delta = True
 
     def __new__(cls, heuristic: bool = False) -> LilUCB:
-        return super().__new__(cls, bool(heuristic))
+        return super().__new__(cls, truth("heuristic", heuristic))
 
 
 class _Iterated(NamedTuple):

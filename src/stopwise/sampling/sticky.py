@@ -28,8 +28,9 @@ import numpy as np
 
 from stopwise.cells.bound import arm_cost
 from stopwise.core.arrays import Floats, Ints, Rng
+from stopwise.core.checks import choice, listed, real
 from stopwise.core.data import State
-from stopwise.core.errors import BadArgument
+from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.options import Option
 from stopwise.core.values import Strategy
 from stopwise.core.verbs import jitable, verb
@@ -101,10 +102,9 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
     ) -> StickyTrackAndStop:
         if region is not None and not callable(region):
             raise BadArgument("region", region, "a function t -> log f(t), or None")
-        if close not in CLOSE:
-            raise BadArgument("close", close, "bounded, always or never")
-        listed = None if order is None else tuple(order)
-        return super().__new__(cls, tracker(tracking), listed, region, close)
+        choice("close", close, CLOSE, "bounded, always or never")
+        given = None if order is None else tuple(listed("order", order, "a list of answers"))
+        return super().__new__(cls, tracker(tracking), given, region, close)
 
     def __repr__(self) -> str:
         close = "" if self.close == CLOSE[0] else f", close={self.close!r}"
@@ -126,12 +126,21 @@ class Sticky(NamedTuple):
 def _bind(strategy: StickyTrackAndStop, question: Question) -> Sticky:
     log_f = strategy.region or question.log_f
     last = math.ceil(STEPS * math.log2(max(question.max_rounds, 2))) + 1
-    levels = np.array([float(log_f(2.0 ** (j / STEPS))) for j in range(last + 1)])
+    found = [log_f(2.0 ** (j / STEPS)) for j in range(last + 1)]
+    levels = np.array([math.nan if (each := real(x)) is None else each for x in found])
     if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
         raise BadArgument("region", strategy.region, "a finite function of t that does not fall")
     order = _places(strategy.order, question.problem)
     forced = strategy.close == "always" or nothing_known(question.problem, question.family)
     return Sticky(strategy.tracker, order, levels, strategy.close != "never", forced)
+
+
+def _place(problem: Any, answer: Any) -> list[int]:
+    """Where an answer stands in the problem's order; nothing if it is none of its answers."""
+    try:
+        return [int(encode(problem, answer)[0])]
+    except StopwiseError:
+        return []
 
 
 def _places(order: tuple[Answer, ...] | None, problem: Any) -> Ints:
@@ -142,10 +151,10 @@ def _places(order: tuple[Answer, ...] | None, problem: Any) -> Ints:
         raise BadArgument(
             "order", order, f"None for {problem!r}, whose many answers are not listed one by one"
         )
-    places = [int(encode(problem, answer)[0]) for answer in order]
+    places = [place for answer in order for place in _place(problem, answer)]
     if sorted(places) != known.tolist():
-        listed = ", ".join(repr(answer) for answer in answers(problem))
-        raise BadArgument("order", order, f"each answer of {problem!r} once: {listed}")
+        known_ones = ", ".join(repr(answer) for answer in answers(problem))
+        raise BadArgument("order", order, f"each answer of {problem!r} once: {known_ones}")
     return np.array(places, dtype=np.int64)
 
 

@@ -23,8 +23,8 @@ from stopwise.cells.radius import (
     is_proven,
 )
 from stopwise.core.arrays import Floats
+from stopwise.core.checks import choice
 from stopwise.core.data import State
-from stopwise.core.errors import BadArgument
 from stopwise.core.options import Option
 from stopwise.core.values import StoppingRule
 from stopwise.problems.asked import some_arm
@@ -54,9 +54,8 @@ class BeyondLimit(_BeyondLimit, StoppingRule):
     def __new__(cls, radius: Any = "hoeffding") -> BeyondLimit:
         if isinstance(radius, tuple(RADII.values())):
             return super().__new__(cls, radius)
-        if radius not in RADII:
-            raise BadArgument("radius", radius, f"one of {', '.join(map(repr, RADII))}")
-        return super().__new__(cls, RADII[radius]())
+        name = choice("radius", radius, list(RADII), f"one of {', '.join(map(repr, RADII))}")
+        return super().__new__(cls, RADII[name]())
 
     def __repr__(self) -> str:
         return f"BeyondLimit({type(self.radius).__name__.lower()!r})"

@@ -15,6 +15,7 @@ import numpy as np
 
 from stopwise.cells.bound import arm_cost
 from stopwise.core.arrays import Floats
+from stopwise.core.checks import truth
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
 from stopwise.core.options import Option
@@ -41,7 +42,7 @@ class JourdanReda(_JourdanReda, StoppingRule):
     }
 
     def __new__(cls, exact: bool = True) -> JourdanReda:
-        return super().__new__(cls, bool(exact))
+        return super().__new__(cls, truth("exact", exact))
 
 
 @level.register(JourdanReda)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from stopwise.core.arrays import place_of_largest, total
+from stopwise.core.checks import truth
 from stopwise.core.data import State
 from stopwise.core.options import Option
 from stopwise.core.values import StoppingRule
@@ -32,7 +33,7 @@ class MostSampled(_MostSampled, StoppingRule):
     }
 
     def __new__(cls, heuristic: bool = False) -> MostSampled:
-        return super().__new__(cls, bool(heuristic))
+        return super().__new__(cls, truth("heuristic", heuristic))
 
 
 @level.register(MostSampled)

@@ -10,11 +10,10 @@ from stopwise.core.arrays import Floats
 from stopwise.core.tables import plain
 from stopwise.core.values import Strategy
 from stopwise.oracles.values import Oracle
-from stopwise.studies.amounts import amount
+from stopwise.studies.amounts import NOT_KNOWN, amount
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)
 BEYOND = 5  # runs beyond a quantile without which it is not shown
-NOT_KNOWN = "-"
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ from stopwise.engine.truth import known_family
 from stopwise.families.laws import in_words
 from stopwise.families.verbs import bound_remark
 from stopwise.stopping.verbs import misplaced
-from stopwise.studies.amounts import TARGET, Guess, amount, spelled
+from stopwise.studies.amounts import NOT_KNOWN, TARGET, Guess, amount, spelled
 from stopwise.studies.classical import LACKS, fixed_sample
 from stopwise.studies.detectable import Detectable, Experiment, detectable
-from stopwise.studies.expected import BEYOND, NOT_KNOWN, QUANTILES, Instance, StrategyForecast
+from stopwise.studies.expected import BEYOND, QUANTILES, Instance, StrategyForecast
 
 SHOWN = 30  # arms in tables
 

@@ -131,10 +131,10 @@ def simulate_paired(
     BetterThan, AnyBetterThan. Ctrl-C returns the runs that have finished.
     """
     rows = _check_table(table, family)
-    size, arms = len(rows) if pool else None, rows.shape[1]
+    size, arms = len(rows) if checks.truth("pool", pool) else None, rows.shape[1]
     asked = asked_of(problem, arms, epsilon, ties)
     what = comparison(family, arms, delta, epsilon, size, ties, minimum, asked, deterministic)
-    if duels and (pool or problem is not None):
+    if checks.truth("duels", duels) and (pool or problem is not None):
         hint = "Results of others tell about items that a pair left out: docs/paired.md."
         raise BadArgument("duels", True, "False with a pool, and only for the best arm", hint)
     rows = asked.sense * rows

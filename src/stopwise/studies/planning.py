@@ -89,7 +89,8 @@ def plan(
         most = checks.whole("max_rounds", max_rounds, least=len(guesses))
     if workers is not None:
         checks.workers(workers)
-    laws = truth.laws or deviations
+    # a tuple would be taken for laws
+    laws = truth.laws or (list(deviations) if isinstance(deviations, tuple) else deviations)
     instances, sharp = _instances(problem, family, guesses, laws, level, start, number, prices)
     designs = [
         prepare(setting._replace(strategy=each), instances[0].truth, (level,), most, costs=prices)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
-from stopwise.core.errors import StopwiseError
+from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.optional import load
 from stopwise.core.tables import html_table, plain, text_table
 from stopwise.core.values import Family, Problem, StoppingRule, Strategy
@@ -217,7 +218,11 @@ class Results:
         parquet = load("pyarrow.parquet", "to_parquet")
         table = arrow.table(self.columns())
         settings = {f"stopwise.{name}": value for name, value in self.settings().items()}
-        parquet.write_table(table.replace_schema_metadata(settings), path)
+        target = checks.path("path", path)
+        try:
+            parquet.write_table(table.replace_schema_metadata(settings), target)
+        except OSError as error:
+            raise BadArgument("path", path, f"a file that can be written ({error})") from error
 
     def settings(self) -> dict[str, str]:
         """What was simulated, as text."""

@@ -57,6 +57,14 @@ def _place(error: BaseException) -> str:
     return ""
 
 
+def _both(axes: Any) -> Any:
+    allowed = "two axes of matplotlib, one above the other"
+    found = checks.listed("axes", axes, allowed)
+    if len(found) != 2 or not all(checks.has(each, "plot", "set_xlabel") for each in found):
+        raise BadArgument("axes", axes, allowed)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class RunTrace:
     """One entry for each round; ``level`` is what the evidence must reach for the smallest delta."""
@@ -90,7 +98,7 @@ class RunTrace:
 
         if axes is None:
             _, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, height_ratios=(2, 1))
-        top, bottom = axes
+        top, bottom = _both(axes)
         rounds = np.arange(1, len(self) + 1)
         top.plot(rounds, self.evidence, label="evidence for the leading answer")
         top.plot(rounds, self.level, label="level")

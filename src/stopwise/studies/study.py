@@ -112,7 +112,7 @@ class Study:
         )
         try_each(self.spec)
         self.key = self.spec.fingerprint()
-        self.folder = checks.path("folder", f"{name}.study" if folder is None else folder)
+        self.folder = checks.folder("folder", f"{name}.study" if folder is None else folder)
         self._blocks = Blocks(self.folder, self.key)
 
     @classmethod

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from stopwise import __version__
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument
 from stopwise.core.optional import load
 from stopwise.core.tables import html_table, text_table
@@ -108,6 +109,9 @@ class StudyResults:
     ) -> Results:
         """The one case with these names."""
         names = (instance, strategy, stopping)
+        for what, name in zip(("instance", "strategy", "stopping"), names, strict=True):
+            if name is not None and not isinstance(name, str):
+                raise BadArgument(what, name, "a name, or None for any")
         found = [
             results
             for case, results in self.cases
@@ -116,7 +120,9 @@ class StudyResults:
         if len(found) != 1:
             listed = "; ".join(str(_names(case)) for case, _ in self.cases[:20])
             raise BadArgument(
-                "case", names, f"names of exactly one case, not {len(found)}: {listed}"
+                "instance, strategy, stopping",
+                names,
+                f"names of exactly one case, not {len(found)}: {listed}",
             )
         return found[0]
 
@@ -159,7 +165,7 @@ class StudyResults:
 
         content = BytesIO()
         load("pyarrow.parquet", "to_parquet").write_table(self._arrow(), content)
-        write_file(Path(path), content.getvalue())
+        write_file(checks.path("path", path), content.getvalue())
 
     def _arrow(self) -> Any:
         arrow = load("pyarrow", "to_parquet")

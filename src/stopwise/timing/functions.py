@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument
 from stopwise.timing.race import LARGEST, Contestant, Race, Rules
 from stopwise.timing.report import BenchReport
@@ -32,11 +33,14 @@ def bench(
     in seconds, ``minimum`` the least number of runs of each; a run counts as at most ``largest`` times
     slower than the fastest of its block; ``watch`` gets a report after each block.
     """
+    if not isinstance(functions, Mapping) or len(functions) < 2:
+        raise BadArgument("functions", functions, "a dict from names to two functions or more")
+    checks.function("watch", watch, "a function of a report")
     for name, function in functions.items():
         if not callable(function):
             raise BadArgument(f"functions[{name!r}]", function, "a function without arguments")
     rules = Rules(delta, epsilon, warmup, minimum, budget, seed=seed, largest=largest)
-    race = Race(list(functions), rules)
+    race = Race(list(map(str, functions)), rules)
     timed = [_timed(function) for function in functions.values()]
     return BenchReport(race.run(timed, watch=lambda now: watch(BenchReport(now))))
 

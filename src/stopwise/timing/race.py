@@ -16,6 +16,7 @@ from stopwise.timing.blocks import BlockSession
 
 SCALES = ("log", "linear")
 LARGEST = 50.0  # times slower than the fastest run of its block, which is what a run counts at most
+MOST_WARMUPS = 10**6
 Contestant = Callable[[], float]  # one run: a time, or another number
 
 
@@ -39,20 +40,24 @@ class Rules:
     largest: float | None = None
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.whole("warmup", self.warmup, least=0)
-        checks.whole("minimum", self.minimum, least=2)
-        checks.positive("budget", self.budget)
-        checks.seed(self.seed)
-        if self.scale not in SCALES:
-            raise BadArgument("scale", self.scale, " or ".join(SCALES))
-        if self.goal not in ("max", "min"):
-            raise BadArgument("goal", self.goal, '"max" or "min"')
+        self._keep("epsilon", checks.positive("epsilon", self.epsilon))
+        self._keep("warmup", checks.whole("warmup", self.warmup, least=0, most=MOST_WARMUPS))
+        self._keep("minimum", checks.whole("minimum", self.minimum, least=2))
+        self._keep("budget", checks.positive("budget", self.budget))
+        self._keep("seed", checks.seed(self.seed))
+        checks.choice("scale", self.scale, SCALES, " or ".join(SCALES))
+        checks.choice("goal", self.goal, ("max", "min"), '"max" or "min"')
+        if self.largest is not None:
+            self._keep("largest", checks.finite("largest", self.largest))
         least = self.epsilon + (self.scale == "log")
-        if self.largest is not None and not least < self.largest < math.inf:
+        if self.largest is not None and not least < self.largest:
             allowed = f"a number above {least:g}"
             hint = "It has to be larger than a difference that matters (epsilon)."
             raise BadArgument("largest", self.largest, allowed, hint)
+
+    def _keep(self, name: str, checked: float) -> None:
+        """As a plain number, whatever kind of number was given."""
+        object.__setattr__(self, name, checked)
 
     @property
     def margin(self) -> float:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.core import checks
+from stopwise.core.errors import BadArgument
 from stopwise.timing.race import Race
 
 UNSTEADY = (
@@ -104,6 +106,8 @@ class BenchReport:
 
     def shown(self, value: float) -> str:
         """A number of the metric, with its unit if it is a time."""
+        if checks.real(value) is None:
+            raise BadArgument("value", value, "a number")
         if not self.timed:
             return f"{value:.5g}"
         size, unit = next((each for each in UNITS if abs(value) >= each[0]), UNITS[-1])

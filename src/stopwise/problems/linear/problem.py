@@ -73,7 +73,11 @@ class Linear(_Linear, Problem):
 
     def means(self, theta: ArrayLike) -> Floats:
         """The arms' means at a theta."""
-        return np.asarray(self.features @ checks.vector("theta", theta))
+        values = checks.vector("theta", theta)
+        if values.size != self.features.shape[1]:
+            allowed = f"{self.features.shape[1]} numbers, one for each feature"
+            raise BadArgument("theta", theta, allowed)
+        return np.asarray(self.features @ values)
 
     def __repr__(self) -> str:
         return f"Linear({self.features.tolist()})"

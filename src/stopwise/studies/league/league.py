@@ -48,10 +48,16 @@ class League:
         listed = checks.listed("deltas", deltas, "a list of probabilities")
         self.deltas = tuple(sorted(check_deltas(listed, "deltas"), reverse=True))
         self.full, self.seed = checks.truth("full", full), checks.seed(seed)
-        self.folder = checks.path("folder", folder)
+        self.folder = checks.folder("folder", folder)
         size = FULL if full else QUICK
         self.repetitions = size if repetitions is None else checks.repetitions(repetitions, 2)
-        self.entries = _entries(instances, strategies, rules, self.deltas, full)
+        self.entries = _entries(
+            _names("instances", instances),
+            _names("strategies", strategies),
+            _names("rules", rules),
+            self.deltas,
+            full,
+        )
         self._studies = [(entry, list(self._divided(entry))) for entry in self.entries]
 
     def _divided(self, entry: Entry) -> Iterator[Study]:
@@ -110,7 +116,7 @@ class League:
         """One self-contained HTML page; where it was written."""
         from stopwise.studies.league.page import page
 
-        target = self.folder / "league.html" if path is None else Path(path)
+        target = self.folder / "league.html" if path is None else checks.path("path", path)
         about = {
             "runs of each": self.repetitions,
             "deltas": list(self.deltas),
@@ -119,6 +125,11 @@ class League:
         }
         write_file(target, page(self.standings(), about).encode())
         return target
+
+
+def _names(what: str, given: Any) -> list[str]:
+    found = [] if given is None else checks.listed(what, given, "a list of names")
+    return [checks.text(f"{what}[{place}]", each, 1000) for place, each in enumerate(found)]
 
 
 def _entries(
