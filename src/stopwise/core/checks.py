@@ -189,11 +189,11 @@ def function(name: str, given: Any, allowed: str) -> Callable[..., Any]:
     return given
 
 
-def path(name: str, given: Any) -> Path:
+def path(name: str, given: Any, allowed: str = "the path of a file") -> Path:
     """The path of a file: one that the system can have."""
-    found = folder(name, given, "the path of a file")
+    found = folder(name, given, allowed)
     if not found.name:
-        raise BadArgument(name, given, "the path of a file")
+        raise BadArgument(name, given, allowed)
     return found
 
 
