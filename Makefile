@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export MPLBACKEND := Agg
 
-.PHONY: setup programs demo test test-all test-inspect check format bench openapi docs clean
+.PHONY: setup programs demo test test-all test-inspect test-versions check format bench openapi docs clean
 
 setup: $(VENV)/.ready
 
@@ -39,6 +39,20 @@ test-inspect:
 	test -x out/inspect/bin/python || $(PYTHON) -m venv out/inspect
 	out/inspect/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[inspect,postgresql]' pytest
 	out/inspect/bin/python -m pytest tests/evals/test_inspect.py
+
+# the oldest and the newest versions that pyproject.toml allows, each in an environment of its own
+VERSIONS := tests/engine/test_frozen.py tests/core/test_compiled.py tests/core/test_cache.py \
+  tests/oracles/test_golden.py tests/cli/test_cli.py tests/cli/test_campaign_cli.py \
+  tests/campaign/test_campaign_stores.py tests/campaign/test_imports.py tests/web/test_service.py
+
+test-versions: programs
+	for age in oldest newest; do \
+	  test $$age = oldest && constraint='--constraint constraints-oldest.txt' || constraint=--upgrade; \
+	  test -x out/$$age/bin/python || $(PYTHON) -m venv out/$$age || exit 1; \
+	  out/$$age/bin/python -m pip install --quiet --disable-pip-version-check $$constraint \
+	    --editable '.[dask,plots,postgresql,service,sklearn,tables]' pytest hypothesis || exit 1; \
+	  out/$$age/bin/python -m pytest $(VERSIONS) || exit 1; \
+	done
 
 check: setup
 	$(BIN)/ruff format --check src tests bench examples

@@ -1,37 +1,52 @@
-"""The campaign contract over HTTP, for workers: time-outs, retries, and a spool for tells."""
+"""The campaign contract over HTTP, for workers: time-outs, retries, and an outbox for tells."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import math
 import os
 import random
+import re
 import time
 import warnings
-from collections.abc import Mapping
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote, urlsplit
+from typing import Any, TypeVar
+from urllib.parse import SplitResult, quote, urlsplit
 
 from stopwise.campaign import errors
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
 from stopwise.campaign.explain import Explanation
 from stopwise.campaign.imports.result import Import
 from stopwise.campaign.imports.rows import Columns, file_cells
+from stopwise.campaign.names import campaign_name, token_text
 from stopwise.campaign.spool import Spool
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.verify import Verification
 from stopwise.campaign.waiting import wait
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
 
-AGAIN = (429, 502, 503, 504)  # answers after which trying again helps
+AGAIN = (408, 429, 502, 503, 504)  # answers after which trying again helps
+NAMED = (404, 409, 422, 500)  # with these the service names one of our errors
+NOT_OURS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+LONGEST_WAIT = 1e6  # seconds that a socket waits, at most
+MOST_REFUSALS = 10  # of one campaign's tells: then a flush leaves the rest of them for the next
+PAGE = 10_000  # events in one answer
+BAD_TELL = re.compile(r"BadArgument: (body\.)?(token|value)\b")
+Found = TypeVar("Found")
 
 
 class Client:
-    """A service's campaigns, as if they were here.
+    """A service's campaigns, as if they were here; several threads may share a client.
 
     ``timeout`` is for one request, ``patience`` for a call with its retries, both in seconds. Tells are
-    kept in ``spool`` (a file) until the service has them: a tell that has returned is never lost.
+    kept in an outbox, the file ``spool``, until the service has acknowledged them: a tell that has
+    returned is never lost.
     """
 
     def __init__(
@@ -42,25 +57,33 @@ class Client:
         patience: float = 30.0,
         spool: str | os.PathLike[str] | None = None,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadArgument("url", url, "an address such as http://127.0.0.1:8123")
-        self.url, self._parts, self._token = url.rstrip("/"), parts, token
-        self._timeout, self._patience = timeout, patience
-        self._connection: http.client.HTTPConnection | None = None
-        self.spool = Spool(_default_spool() if spool is None else Path(spool))
+        self._parts = _address(url)
+        self.url, self._token = url.rstrip("/"), _bearer(token)
+        self._timeout = checks.positive("timeout", timeout)
+        if self._timeout > LONGEST_WAIT:
+            raise BadArgument("timeout", timeout, f"at most {LONGEST_WAIT:,.0f} seconds")
+        for_ever = isinstance(patience, float) and patience == math.inf
+        self._patience = patience if for_ever else checks.not_negative("patience", patience)
+        self._idle: list[http.client.HTTPConnection] = []
+        self.spool = Spool(_default_spool() if spool is None else _path(spool))
+        _all.add(self)
 
     def __repr__(self) -> str:
         return f"Client({self.url!r})"
 
     def names(self) -> list[str]:
         """All campaigns, newest first."""
-        return [each["name"] for each in self.call("GET", "/api/campaigns")]
+        return self.call(
+            "GET", "/api/campaigns", read=lambda found: [str(each["name"]) for each in found]
+        )
 
     def create(self, spec: Mapping[str, Any], name: str) -> RemoteCampaign:
         """A new campaign; the same one if it is there already, with the same spec."""
-        made = self.call("POST", "/api/campaigns", {"name": name, "spec": dict(spec)})
-        return RemoteCampaign(self, made["name"])
+        if not isinstance(spec, Mapping):
+            raise BadArgument("spec", spec, "a dict")
+        body = {"name": campaign_name(name), "spec": dict(spec)}
+        made = self.call("POST", "/api/campaigns", body, read=lambda found: found["name"])
+        return RemoteCampaign(self, made)
 
     def open(self, name: str) -> RemoteCampaign:
         """A campaign that is there."""
@@ -69,82 +92,163 @@ class Client:
         return found
 
     def flush(self) -> int:
-        """Send what waits in the spool; how many are still waiting (the service is away).
+        """Send the tells that wait in the outbox; how many still wait.
 
-        A warning says if samples came after their lease: they are on record, and do not count.
+        A tell is deleted once there is a receipt for it, and set aside (``spool.refused``) once the
+        service has refused the ticket or the value itself. After any other refusal it still waits.
+        Warnings say how many tells were refused, and why, and how many samples came after their lease.
         """
-        late = 0
-        for held in self.spool.waiting(self.url):
+        late, final, kept = 0, list[str](), list[str]()
+        refusals: Counter[str] = Counter()
+        for held in self.spool.all_waiting(self.url):
+            if refusals[held.campaign] >= MOST_REFUSALS:
+                continue
             try:
-                path = f"/api/campaigns/{quote(held.campaign, safe='')}/tell"
-                told = self.call("POST", path, {"token": held.token, "value": held.value})
-            except errors.StorageError:  # away, or damaged: the tell is kept
+                told = self.send_tell(*held[1:])
+            except errors.StorageError as error:  # away, or damaged
+                if not isinstance(error, errors.StorageAway):
+                    kept.append(str(error))
                 break
             except StopwiseError as error:
-                self.spool.refuse(held.place, str(error))
+                if _is_final(error):
+                    self.spool.refuse(self.url, *held[1:], str(error))
+                    final.append(str(error))
+                else:
+                    refusals[held.campaign] += 1
+                    kept.append(f"campaign {held.campaign!r}: {error}")
                 continue
-            self.spool.drop(held.place)
-            late += told["late"] and not told["decided"]
+            late += told.late and not told.decided
+        waiting = self.spool.count(self.url)
+        self._warn(late, final, kept, waiting)
+        return waiting
+
+    def _warn(self, late: int, final: list[str], kept: list[str], waiting: int) -> None:
         if late:
             warnings.warn(
                 f"{late:,} samples were told after their lease: they are on record, and do not count. "
                 "Where the service may be away for long, ask with a longer lease.",
-                stacklevel=2,
+                stacklevel=3,
             )
-        return len(self.spool.waiting(self.url))
+        if final:
+            warnings.warn(
+                f"{len(final):,} tells were refused for good, the first because: {final[0]} The outbox "
+                f"{self.spool.path} keeps them: Client.spool.refused({self.url!r}) lists them.",
+                stacklevel=3,
+            )
+        if kept:
+            warnings.warn(
+                f"{waiting:,} tells wait in the outbox {self.spool.path}. The service did not take the "
+                f"first of them: {kept[0]} They are sent again with the next ask or flush.",
+                stacklevel=3,
+            )
+
+    def send_tell(self, campaign: str, token: str, value: float) -> Receipt:
+        """Send a tell of the outbox, and delete it there once there is a receipt for it."""
+
+        def receipt(found: Any) -> Receipt:
+            made = _receipt(found)
+            if (made.token, made.value) != (token, value):
+                raise ValueError("a receipt of another tell")
+            return made
+
+        path = f"/api/campaigns/{quote(campaign, safe='')}/tell"
+        found = self.call("POST", path, {"token": token, "value": value}, read=receipt)
+        self.spool.drop(self.url, campaign, token, value)
+        return found
 
     def close(self) -> None:
-        """Disconnect; what waits in the spool stays there."""
+        """Disconnect; what waits in the outbox stays there."""
         self._disconnect()
         self.spool.close()
 
-    def call(self, method: str, path: str, body: Any = None, patience: float | None = None) -> Any:
-        """A request, tried again with growing pauses while the service is away."""
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        patience: float | None = None,
+        read: Callable[[Any], Found] = lambda found: found,
+    ) -> Found:
+        """What ``read`` makes of the answer; tried again with growing pauses while there is none.
+
+        Success is an answer that ``read`` understands: a proxy's page with status 200 is none.
+        """
         until = time.monotonic() + (self._patience if patience is None else patience)
-        pause = 0.05
+        content, pause = _content(body), 0.05
         while True:
             try:
-                status, answer = self._send(method, path, body)
-                if status < 400:
-                    return answer
-                if status not in AGAIN:
-                    raise _refusal(answer, status)
-                reason = (
-                    answer.get("message", str(status)) if isinstance(answer, dict) else str(status)
-                )
+                status, answer = self._send(method, path, content)
             except (OSError, http.client.HTTPException) as error:
                 self._disconnect()
                 reason = str(error) or type(error).__name__
+            else:
+                if status < 300:
+                    try:
+                        return read(json.loads(answer))
+                    except NOT_OURS:
+                        self._disconnect()
+                        reason = (
+                            f"status {status}, which is no answer of stopwise: {_start(answer)}"
+                        )
+                elif status in AGAIN:
+                    reason = _message(status, answer)
+                else:
+                    raise _refusal(status, answer)
             if time.monotonic() + pause > until:
                 raise errors.StorageAway(f"{self.url}: does not answer ({reason}). Try again.")
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2.0 * pause, 2.0)
 
-    def _send(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        if self._connection is None:
-            secure = self._parts.scheme == "https"
-            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-            assert self._parts.hostname is not None
-            self._connection = kind(self._parts.hostname, self._parts.port, timeout=self._timeout)
+    def _send(self, method: str, path: str, content: str | None) -> tuple[int, bytes]:
+        """Status and content of the answer, over a connection that nobody else uses meanwhile."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
         headers = {"content-type": "application/json", "accept": "application/json"}
         if self._token:
             headers["authorization"] = f"Bearer {self._token}"
-        content = None if body is None else json.dumps(body, allow_nan=False)
-        self._connection.request(method, self._parts.path.rstrip("/") + path, content, headers)
-        response = self._connection.getresponse()
-        text = response.read()
         try:
-            return response.status, json.loads(text) if text else None
-        except json.JSONDecodeError:
-            return response.status, {
-                "error": "Refused",
-                "message": text[:200].decode("utf-8", "replace"),
-            }
+            connection.request(method, self._parts.path.rstrip("/") + path, content, headers)
+            response = connection.getresponse()
+            status, answer = response.status, response.read()
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        if 300 <= status < 400:
+            place = response.getheader("location", "another address")
+            hint = f"Give the service's own address as url, not {self.url}."
+            raise errors.Refused(f"status {status}: the service redirects to {place}. {hint}")
+        return status, answer
+
+    def _connect(self) -> http.client.HTTPConnection:
+        secure = self._parts.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        assert self._parts.hostname is not None
+        return kind(self._parts.hostname, self._parts.port, timeout=self._timeout)
 
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Close the connections that nobody uses."""
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # another thread took the last one
+                return
+            connection.close()
+
+
+_all: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """In the child: connections are the parent's; closing them here leaves them open there."""
+    for each in list(_all):
+        each._disconnect()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class RemoteCampaign:
@@ -152,7 +256,7 @@ class RemoteCampaign:
 
     def __init__(self, client: Client, name: str) -> None:
         self.client = client
-        self._called(name)
+        self._called(campaign_name(name))
 
     def _called(self, name: str) -> None:
         self.name, self._path = name, f"/api/campaigns/{quote(name, safe='')}"
@@ -160,53 +264,77 @@ class RemoteCampaign:
     def __repr__(self) -> str:
         return f"RemoteCampaign({self.name!r}, {self.client.url!r})"
 
+    def _get(self, what: str, read: Callable[[Any], Found]) -> Found:
+        return self.client.call("GET", self._path + what, read=read)
+
+    def _post(self, what: str, body: dict[str, Any], read: Callable[[Any], Found]) -> Found:
+        return self.client.call("POST", f"{self._path}/{what}", body, read=read)
+
     def ask(self, n: int = 1, lease: float | None = None) -> list[Ticket]:
         """Tickets for the next samples. (An ask that is repeated may leave tickets to their lease.)"""
         self.client.flush()
-        found = self.client.call("POST", f"{self._path}/ask", {"n": n, "lease": lease})
-        return [Ticket(**ticket) for ticket in found]
+        body = {"n": n, "lease": lease}
+        return self._post("ask", body, lambda found: [Ticket(**ticket) for ticket in found])
 
     def tell(self, token: str, value: float) -> Receipt | None:
-        """A ticket's sample. None: the service is away; the spool keeps the tell until it is back."""
-        sample = _number(value)
-        place = self.client.spool.put(self.client.url, self.name, token, sample)
+        """A ticket's sample. None: the service is away, and the outbox keeps the tell until it is back.
+
+        If the service refuses the ticket or the value, the tell is over. After any other error it still
+        waits in the outbox.
+        """
+        client, told = self.client, (self.name, token_text(token), _number(value))
+        new, failure = False, None
         try:
-            body = {"token": token, "value": sample}
-            found = self.client.call("POST", f"{self._path}/tell", body)
-        except errors.StorageAway:
-            return None
-        except errors.StorageDamaged:  # the tell is kept for when a backup is in its place
+            new = client.spool.put(client.url, *told)
+        except errors.StorageError as error:  # such as a full disk: the service may have room
+            failure = error
+        try:
+            return client.send_tell(*told)
+        except StopwiseError as error:
+            if _is_final(error):
+                self._end(told, new, str(error))
+                raise
+            if failure is not None:
+                text = (
+                    f"{failure} Nor has the service acknowledged the tell: {error} Tell it again."
+                )
+                raise errors.StorageError(text) from error
+            if isinstance(error, errors.StorageAway):
+                return None
+            error.args = (f"{error} The tell waits in the outbox {client.spool.path}.",)
             raise
-        except StopwiseError:
-            self.client.spool.drop(place)
-            raise
-        self.client.spool.drop(place)
-        return Receipt(**found)
+
+    def _end(self, told: tuple[str, str, float], new: bool, why: str) -> None:
+        """A tell is refused for good; one that has returned before is set aside, not deleted."""
+        if new:
+            self.client.spool.drop(self.client.url, *told)
+        else:
+            self.client.spool.refuse(self.client.url, *told, why)
 
     def record(self, arm: int | str, value: float, token: str | None = None) -> Receipt:
         """A sample that nobody asked for; with a token it is safe to repeat."""
         import secrets
 
-        used = secrets.token_hex(16) if token is None else token
+        used = secrets.token_hex(16) if token is None else token_text(token)
         body = {"arm": arm, "value": _number(value), "token": used}
-        return Receipt(**self.client.call("POST", f"{self._path}/record", body))
+        return self._post("record", body, _receipt)
 
     def release(self, token: str, reason: str = "") -> bool:
         """The sample will not come."""
         body = {"token": token, "reason": reason}
-        return bool(self.client.call("POST", f"{self._path}/release", body)["done"])
+        return self._post("release", body, lambda found: bool(found["done"]))
 
     def heartbeat(self, token: str, lease: float | None = None) -> bool:
         """More time for a sample."""
         body = {"token": token, "lease": lease}
-        return bool(self.client.call("POST", f"{self._path}/heartbeat", body)["done"])
+        return self._post("heartbeat", body, lambda found: bool(found["done"]))
 
     def expire(self) -> int:
         """Release the samples whose lease is over, and count what waited for them; how many."""
-        return int(self.client.call("POST", f"{self._path}/expire", {})["expired"])
+        return self._post("expire", {}, lambda found: int(found["expired"]))
 
     def _change(self, verb: str, **body: Any) -> bool:
-        return bool(self.client.call("POST", f"{self._path}/{verb}", body)["changed"])
+        return self._post(verb, body, lambda found: bool(found["changed"]))
 
     def pause(self, reason: str = "") -> bool:
         """No new asks until ``resume``; samples in flight still count."""
@@ -240,7 +368,7 @@ class RemoteCampaign:
 
     def add_arm(self, label: str) -> int:
         """One arm more, and its number: in a campaign whose spec has ``room`` for it."""
-        return int(self.client.call("POST", f"{self._path}/add", {"label": label})["arm"])
+        return self._post("add", {"label": label}, lambda found: int(found["arm"]))
 
     def change(self, **wanted: Any) -> bool:
         """Another ``budget`` (None: no limit), ``minimum`` of samples, ``labels``, or ``losses``."""
@@ -270,11 +398,11 @@ class RemoteCampaign:
         ]
         body = {"source": source or file.name, "rows": rows, "id": id is not None}
         body |= {"time": time is not None, "in_order": in_order, "new": new}
-        return Import.from_dict(self.client.call("POST", f"{self._path}/import", body))
+        return self._post("import", body, Import.from_dict)
 
     def status(self) -> Status:
         """Where the campaign stands."""
-        return Status.from_dict(self.client.call("GET", self._path))
+        return self._get("", Status.from_dict)
 
     @property
     def decision(self) -> Decision | None:
@@ -283,55 +411,149 @@ class RemoteCampaign:
 
     def recommend(self) -> Recommendation:
         """What the data favour now; proven only if there is a decision."""
-        return Recommendation.from_dict(self.client.call("GET", f"{self._path}/recommend"))
+        return self._get("/recommend", Recommendation.from_dict)
 
     def explain(self) -> Explanation:
         """In plain words, and as numbers."""
-        return Explanation.from_dict(self.client.call("GET", f"{self._path}/explain"))
+        return self._get("/explain", Explanation.from_dict)
 
     def verify(self) -> Verification:
         """Derive everything anew from the events alone."""
-        return Verification.from_dict(self.client.call("GET", f"{self._path}/verify"))
+        return self._get("/verify", Verification.from_dict)
 
     def events(self, after: int = 0) -> list[Event]:
         """The record, from the first event after this number."""
-        found: list[Event] = []
+        first = checks.whole("after", after, least=0)
+        return [event for page in self._pages(first) for event in page]
+
+    def _pages(self, after: int = 0) -> Iterator[list[Event]]:
+        """The same, page by page: however long the record is."""
+
+        def page(found: Any) -> list[Event]:
+            made = [Event(**event) for event in found]
+            if any(each.number <= after for each in made):
+                raise ValueError("events that were read before")
+            return made
+
         while True:
-            last = found[-1].number if found else after
-            more = self.client.call("GET", f"{self._path}/events?after={last}&limit=10000")
-            found += [Event(**event) for event in more]
-            if len(more) < 10_000:
-                return found
+            more = self._get(f"/events?after={after}&limit={PAGE}", page)
+            yield more
+            if len(more) < PAGE:
+                return
+            after = more[-1].number
 
     def export(self, path: str | os.PathLike[str]) -> Path:
         """The record as .csv, .jsonl or .parquet, by the file's ending."""
         from stopwise.campaign.export import export
 
-        return export([self.events()], [arm.label for arm in self.status().arms], path)
+        return export(self._pages(), [arm.label for arm in self.status().arms], path)
 
     def _repr_html_(self) -> str:
         return self.status()._repr_html_()
 
 
 def _number(value: Any) -> float:
-    from stopwise.core import checks
-
     return checks.finite("value", float(value) if isinstance(value, bool) else value)
 
 
-def _refusal(answer: Any, status: int) -> StopwiseError:
+def _receipt(found: Mapping[str, Any]) -> Receipt:
+    """A receipt, also one with more fields, of a newer service."""
+    return Receipt(**{name: found[name] for name in Receipt._fields if name in found})
+
+
+def _address(url: Any) -> SplitResult:
+    """The parts of a service's address."""
+    try:
+        if not isinstance(url, str):
+            raise ValueError
+        parts = urlsplit(url)
+        _ = parts.port, (parts.hostname or "").encode("idna")  # ValueError if they cannot be
+        path = parts.path
+        good = parts.scheme in ("http", "https") and parts.hostname and path.isascii()
+        if not good or not url.isprintable() or " " in url:
+            raise ValueError
+    except ValueError:
+        raise BadArgument("url", url, "an address such as http://127.0.0.1:8123") from None
+    return parts
+
+
+def _bearer(token: Any) -> str | None:
+    """A bearer token that a header can have; it is secret, and so not part of the message."""
+    if token is None:
+        return None
+    if isinstance(token, str) and token.isascii() and token.isprintable():
+        return token
+    raise BadArgument("token", "...", "None, or a text of printable ASCII characters")
+
+
+def _path(spool: Any) -> Path:
+    if isinstance(spool, str | os.PathLike):
+        path = os.fspath(spool)
+        if isinstance(path, str) and path and "\0" not in path:
+            return Path(path)
+    raise BadArgument("spool", spool, "None, or the path of a file")
+
+
+def _content(body: dict[str, Any] | None) -> str | None:
+    """A request's content; what JSON does not have is refused by its name."""
+    if body is None:
+        return None
+    try:
+        return json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        for name, value in body.items():
+            try:
+                json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError, RecursionError):
+                allowed = "texts, finite numbers, lists and tables, as JSON has them"
+                raise BadArgument(name, value, allowed) from None
+        raise
+
+
+def _is_final(error: StopwiseError) -> bool:
+    """Whether a tell is refused for its ticket or its value, so that it need not be sent again."""
+    if isinstance(error, errors.UnknownToken | errors.Conflict):
+        return True
+    return isinstance(error, errors.Refused) and bool(BAD_TELL.match(str(error)))
+
+
+def _start(answer: bytes) -> str:
+    return repr(answer[:80].decode("utf-8", "replace")) if answer else "nothing"
+
+
+def _table(answer: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _message(status: int, answer: bytes) -> str:
+    found = _table(answer).get("message")
+    return found if isinstance(found, str) else f"status {status}: {_start(answer)}"
+
+
+def _refusal(status: int, answer: bytes) -> StopwiseError:
     """The error that the service names."""
-    found = answer if isinstance(answer, dict) else {}
-    kind, message = found.get("error", "Refused"), found.get("message", f"status {status}")
-    if kind == "CampaignDecided" and found.get("decision"):
-        decision = Decision.from_dict(found["decision"])
-        return errors.CampaignDecided("", decision, message)
-    maker = getattr(errors, str(kind), None)
+    found, message = _table(answer), _message(status, answer)
+    kind = found.get("error")
+    if not isinstance(kind, str) or (kind == "BadArgument" and status != 422):
+        return errors.Refused(message)
+    if kind == "CampaignDecided":
+        with suppress(*NOT_OURS):
+            return errors.CampaignDecided("", Decision.from_dict(found["decision"]), message)
+    # 401 is about a bearer token, though the service calls one that it does not know UnknownToken
+    maker = getattr(errors, kind, None) if status in NAMED and kind != "CampaignDecided" else None
     if isinstance(maker, type) and issubclass(maker, StopwiseError):
         return maker(message)
     return errors.Refused(f"{kind}: {message}")
 
 
 def _default_spool() -> Path:
-    root = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(root) / "stopwise" / "spool.db"
+    root = os.environ.get("XDG_STATE_HOME")
+    try:
+        return Path(root or Path.home() / ".local" / "state") / "stopwise" / "spool.db"
+    except RuntimeError as error:
+        hint = "Name a file for the outbox: Client(..., spool=...)."
+        raise errors.StorageError(f"there is no home folder ({error}). {hint}") from error

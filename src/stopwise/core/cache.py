@@ -4,6 +4,9 @@ A kernel's file is named by its function and the types of its arguments. The fil
 each verb chose when the kernel was compiled, with a digest of that function; a kernel is loaded only
 where all of them are still chosen and unchanged. So an edit is never missed, whether of a function, of
 a helper or of a global, and an edit of one strategy leaves the kernels of all others alone.
+
+A kernel's file can make whoever loads it do anything. So it is loaded only if nobody but its user (and
+the administrator) can have written it.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ import os
 import pickle
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +44,13 @@ class KernelCache:
         compiler: Any = importlib.import_module("numba.core.compiler")
         typing: Any = importlib.import_module("numba.core.typing")
         load_runtime(context)
+        if not _usable(self.folder):
+            return None
         try:
             with self._path(types, context).open("rb") as file:
+                if not _ours(os.fstat(file.fileno())):
+                    _warn(self._path(types, context))
+                    return None
                 made_from, result = pickle.load(file)
                 if made_from != [_entry(_found(*name)) for name, _ in made_from]:
                     return None
@@ -54,6 +64,8 @@ class KernelCache:
         """Keep the kernel, unless it depends on something of which no digest is known."""
         with suppress(Unclear, OSError, AttributeError, pickle.PicklingError):
             if self.uses is None or result.library.has_dynamic_globals:
+                return
+            if not _usable(self.folder):
                 return
             own = _entry(Use(self.function, ()))
             made_from = [own, *(_entry(use) for use in self.uses)]
@@ -79,6 +91,41 @@ class KernelCache:
 
     disable = flush = enable
     cache_path = property(lambda self: str(self.folder))
+
+
+def make_folder(folder: Path) -> None:
+    """The folder, for its user alone; OSError if there can be none."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _usable(folder: Path) -> bool:
+    """Whether kernels are kept there; there is a warning if others may have put them there."""
+    try:
+        found = folder.stat()
+    except OSError:  # not there yet
+        return True
+    if not _ours(found):
+        _warn(folder)
+        return False
+    return True
+
+
+def _ours(found: os.stat_result) -> bool:
+    """Whether nobody but this user and the administrator may write it; Windows does not say."""
+    if sys.platform == "win32":
+        return True
+    return found.st_uid in (os.geteuid(), 0) and not found.st_mode & 0o022
+
+
+@cache
+def _warn(path: Path) -> None:
+    """Once for each."""
+    warnings.warn(
+        f"{path}: other users may write here, so compiled code is not loaded from it, and is compiled "
+        "again in every process. Make it yours (chown), take away the others' right to write "
+        "(chmod go-w), or set STOPWISE_CACHE_DIR to a folder of your own.",
+        stacklevel=2,
+    )
 
 
 def _entry(use: Use) -> tuple[Any, str]:
@@ -155,7 +202,7 @@ class _Unpickler(pickle.Unpickler):
 
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all, whoever else writes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -7,11 +7,12 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from stopwise.core import linking, passes, verbs
-from stopwise.core.cache import KernelCache, classes
+from stopwise.core.cache import KernelCache, classes, make_folder
 from stopwise.core.digest import Unclear, digest
 from stopwise.core.values import Role
 from stopwise.core.waiting import waiting
@@ -123,8 +124,11 @@ def _install() -> None:
 
 
 def cache_folder() -> Path:
-    """Where compiled code is kept."""
-    return Path(os.environ.get("STOPWISE_CACHE_DIR") or _user_cache()) / "stopwise"
+    """Where compiled code is kept: a folder that only its user writes, whatever the umask."""
+    folder = Path(os.environ.get("STOPWISE_CACHE_DIR") or _user_cache()) / "stopwise"
+    with suppress(OSError):
+        make_folder(folder)
+    return folder
 
 
 def _user_cache() -> str:

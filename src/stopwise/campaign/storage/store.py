@@ -55,6 +55,7 @@ from stopwise.campaign.storage.tables import (
 )
 from stopwise.campaign.storage.transaction import Head, Transaction
 from stopwise.campaign.storage.turns import turn
+from stopwise.core.waiting import waiting
 
 DEFAULT = "sqlite:///stopwise.db"
 RENAMED = 3  # looks for a campaign that may be renamed between two of them
@@ -248,7 +249,8 @@ class Store:
                 for statement in UPGRADES[version]:
                     connection.execute(sa.text(statement.format(blob=blob)))
             if found < HASHED:
-                add_hashes(connection)
+                with waiting(f"{self.shown}: all events get hashes, once; a million take about 15 s"):
+                    add_hashes(connection)
             if found < SCHEMA:
                 connection.execute(sa.update(versions).values(version=SCHEMA))
 
