@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import stopwise as sw
+from postgres import Server
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Transaction
@@ -202,10 +203,56 @@ def test_texts_that_forge_lines_are_refused(odd: Any, path: Path) -> None:
 def test_tiny_samples(family: str, path: Path) -> None:
     campaign = Campaign.create({**SPEC, "family": family}, path, "tiny")
     for value in (5e-324, 1e-200):
-        with pytest.raises(sw.BadArgument, match="value: got .*at least 1e-100 in size"):
+        with pytest.raises(sw.BadArgument, match=r"value: got .*at least 1e-100 in size"):
             campaign.record("a", value)
     for value in (1e-100, 3e-99):
         for arm in ("a", "b", "a"):
             campaign.record(arm, value)
     assert json.dumps(campaign.status().to_dict())
     assert campaign.explain().text
+
+
+# --------------------------------------------------------------------------------------- servers
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_server_with_another_usual_isolation(level: str, server: Server) -> None:
+    """Changes wait for each other, and are not refused, whatever is usual on the server."""
+    address = server.fresh()
+    name = address.rsplit("/", 1)[1]
+    with server.connect() as connection:
+        connection.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = '{level}'")
+    campaigns = [Campaign.create(SPEC, address, "one") for _ in range(3)]
+    failed: list[Exception] = []
+
+    def work(campaign: Campaign) -> None:
+        try:
+            for _ in range(20):
+                campaign.tell(campaign.ask()[0].token, 1)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(each,)) for each in campaigns]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert failed == []
+    assert campaigns[0].verify().agrees
+    assert campaigns[0].status().samples == 60
+    for each in campaigns:
+        each.disconnect()
+
+
+def test_passwords_are_never_shown() -> None:
+    for address in (
+        "postgresql+psycopg://me:secret@127.0.0.1:1/x",
+        "postgresql+psycopg://127.0.0.1:1/x?user=me&password=secret",
+        "postgresql://127.0.0.1:1/x?sslpassword=secret&connect_timeout=1",
+        "mysql://me:secret@host/x?password=secret",
+        "postgresql://me:sec/secret@127.0.0.1:1/x",
+    ):
+        with pytest.raises(sw.StopwiseError) as found:
+            Campaign.open("one", address)
+        assert "secret" not in str(found.value)
+        assert "***" in str(found.value)
