@@ -365,7 +365,7 @@ MISTAKES: list[tuple[str, list[str]]] = [
     ("list a.db --storage b.db", ["got 'a.db --storage b.db'", "one storage", "Leave one"]),
     ("status pages --storage missing.db", ["a file that exists", "stopwise create"]),
     ("ask pages -n 0", ["n: got 0", "at least 1"]),
-    ("ask pages -n 10001", ["n: got 10001", "at most 10,000"]),
+    ("ask pages -n 10001", ["n: got 10001", "from 1 to 10,000"]),
     ("ask pages --lease 0", ["lease: got 0.0", "above 0"]),
     ("ask pages --lease nan", ["lease: got nan"]),
     ("tell pages nothing 1", ["no ask gave the token 'nothing'", "record"]),

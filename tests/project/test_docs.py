@@ -107,8 +107,9 @@ def command(line: str) -> str:
 
 
 def plain(text: str) -> list[list[str]]:
-    """Words in lines, without blank lines, rules of tables, and the digits of rounding errors."""
-    lines = [line.split() for line in re.sub(r"\d\.\d+e-1\d\b", "tiny", text).splitlines()]
+    """Words in lines, without blank lines, rules of tables, hashes and the digits of rounding errors."""
+    text = re.sub(r"\b[0-9a-f]{32}\b", "hash", re.sub(r"\d\.\d+e-1\d\b", "tiny", text))
+    lines = [line.split() for line in text.splitlines()]
     return [line for line in lines if set("".join(line)) - {"─"}]
 
 

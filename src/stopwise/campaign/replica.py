@@ -18,8 +18,9 @@ from stopwise.campaign.events import Decision, Event
 from stopwise.campaign.replay import Known, replay
 from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.storage.hashes import event_hash, opened_state, sealed_state
+from stopwise.campaign.storage.rows import Head
 from stopwise.campaign.storage.store import Store
-from stopwise.campaign.storage.transaction import Head, Transaction
+from stopwise.campaign.storage.transaction import Transaction
 from stopwise.core.arrays import Ints
 
 # bytes of state for each event since it was last stored: a large one is stored more seldom

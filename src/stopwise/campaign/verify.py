@@ -24,7 +24,8 @@ from stopwise.campaign.storage.hashes import (
     opened_state,
     row_seal,
 )
-from stopwise.campaign.storage.transaction import Head, Transaction
+from stopwise.campaign.storage.rows import Head
+from stopwise.campaign.storage.transaction import Transaction
 from stopwise.problems.verbs import in_words
 
 DIGITS = 1e-12

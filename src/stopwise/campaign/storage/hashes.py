@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 
 from stopwise.campaign.events import Event
+from stopwise.campaign.storage.rows import Head, Lease
 from stopwise.campaign.storage.tables import campaigns, events, leases
-
-if TYPE_CHECKING:
-    from stopwise.campaign.storage.transaction import Head, Lease
 
 SIZE = 16  # bytes
 AT_ONCE = 20_000  # events that get their hashes together
@@ -77,8 +75,6 @@ def opened_state(stored: bytes) -> tuple[int, bytes] | None:
 
 def add_hashes(connection: sa.Connection) -> None:
     """Give hashes to campaigns that were stored without."""
-    from stopwise.campaign.storage.transaction import Head, Lease
-
     columns = [campaigns.c[name] for name in Head._fields]
     for row in connection.execute(sa.select(*columns)).all():
         head = Head(*row)

@@ -34,6 +34,7 @@ from stopwise.campaign.storage.address import (
     translated,
 )
 from stopwise.campaign.storage.hashes import add_hashes, first_hash, row_seal
+from stopwise.campaign.storage.rows import Head
 from stopwise.campaign.storage.statements import (
     ALL,
     HEAD_OF,
@@ -53,7 +54,7 @@ from stopwise.campaign.storage.tables import (
     meta,
     versions,
 )
-from stopwise.campaign.storage.transaction import Head, Transaction
+from stopwise.campaign.storage.transaction import Transaction
 from stopwise.campaign.storage.turns import turn
 from stopwise.core.waiting import waiting
 
@@ -249,7 +250,9 @@ class Store:
                 for statement in UPGRADES[version]:
                     connection.execute(sa.text(statement.format(blob=blob)))
             if found < HASHED:
-                with waiting(f"{self.shown}: all events get hashes, once; a million take about 15 s"):
+                with waiting(
+                    f"{self.shown}: all events get hashes, once; a million take about 15 s"
+                ):
                     add_hashes(connection)
             if found < SCHEMA:
                 connection.execute(sa.update(versions).values(version=SCHEMA))

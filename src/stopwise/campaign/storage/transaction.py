@@ -13,6 +13,7 @@ import numpy as np
 from stopwise.campaign.events import Event
 from stopwise.campaign.spelling import alike
 from stopwise.campaign.storage.hashes import event_hash, lease_seal, row_seal
+from stopwise.campaign.storage.rows import Head, Lease
 from stopwise.campaign.storage.statements import (
     ADD_EVENT,
     ADD_LEASE,
@@ -47,32 +48,6 @@ from stopwise.campaign.storage.statements import (
 from stopwise.core.arrays import Ints
 
 AT_ONCE = 20_000  # rows of a long read
-
-
-class Head(NamedTuple):
-    """A campaign's row."""
-
-    id: int
-    name: str
-    spec: str
-    key: str
-    version: str
-    created: float
-    last: int
-    decision: str | None
-    slowest: float | None  # seconds that a sample has taken, at most so far
-    changes: str | None  # what lifecycle events have changed, as JSON
-    stored: int  # event after which the session's state was stored; 0: it is not
-    hash: bytes  # of the last event; before the first one, of the campaign as it was created
-    seal: bytes  # of this row
-
-
-class Lease(NamedTuple):
-    """A sample in flight."""
-
-    token: str
-    arm: int
-    deadline: float
 
 
 class Past(NamedTuple):
