@@ -1051,7 +1051,9 @@ def test_refusal(call: Callable[[], Any], kind: type[StopwiseError], parts: list
     assert isinstance(error, TypeError if kind is MissingVerb else ValueError)
     assert [part for part in parts if part not in message] == []
     if isinstance(error, BadArgument):
-        assert message.startswith(f"{error.name}: got {shown(error.given)}; allowed: {error.allowed}.")
+        assert message.startswith(
+            f"{error.name}: got {shown(error.given)}; allowed: {error.allowed}."
+        )
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is BadArgument
         assert (str(again), again.name, again.allowed) == (message, error.name, error.allowed)
