@@ -7,6 +7,7 @@ import enum
 import inspect
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, partial
@@ -20,6 +21,7 @@ from sklearn.dummy import DummyClassifier
 
 import stopwise as sw
 from stopwise import evals
+from stopwise.campaign.spec import KEYS
 from stopwise.core import registry
 from stopwise.engine.design import Setting, prepare
 from stopwise.evals.sklearn import BestEstimator
@@ -44,7 +46,7 @@ class Anything:
         pass
 
 
-def _fails(*names: str) -> Any:
+def fails(*names: str) -> Any:
     """An object whose special methods of these names raise."""
 
     def fail(*given: Any) -> Any:
@@ -53,7 +55,7 @@ def _fails(*names: str) -> Any:
     return type("Fails", (), dict.fromkeys(names, fail))()
 
 
-def _nested(depth: int) -> Any:
+def nested(depth: int) -> Any:
     found: Any = []
     for _ in range(depth):
         found = [found]
@@ -98,6 +100,8 @@ VALUES: dict[str, Callable[[], Any]] = {
     "surrogate": lambda: "\ud800",
     "text of 5,000 digits": lambda: "9" * 5_000,
     "'1e400'": lambda: "1e400",
+    "spelled, deep": lambda: "best-arm:epsilon=" + "[" * 100_000,
+    "spelled, digits": lambda: "best-arm:epsilon=" + "9" * 5_000,
     "bytes": lambda: b"x\xff",
     "bytearray": lambda: bytearray(b"x"),
     "memoryview": lambda: memoryview(b"x"),
@@ -111,8 +115,8 @@ VALUES: dict[str, Callable[[], Any]] = {
     "[Decimal, Decimal]": lambda: [Decimal("0.2"), Decimal("0.1")],
     "ragged": lambda: [[1.0], [1.0, 2.0]],
     "ragged 3": lambda: [1.0, [1.0, 2.0]],
-    "nested 1,000": lambda: _nested(1_000),
-    "nested 100,000": lambda: _nested(100_000),
+    "nested 1,000": lambda: nested(1_000),
+    "nested 100,000": lambda: nested(100_000),
     "contains itself": _itself,
     "()": tuple,
     "(1,)": lambda: (1,),
@@ -142,16 +146,16 @@ VALUES: dict[str, Callable[[], Any]] = {
     "family": lambda: sw.Bernoulli(),
     "problem of 3 arms": lambda: sw.BestArm(3),
     "strategy": lambda: sw.Uniform(),
-    "repr fails": lambda: _fails("__repr__"),
-    "str fails": lambda: _fails("__str__", "__repr__"),
-    "len fails": lambda: _fails("__len__"),
-    "float fails": lambda: _fails("__float__", "__index__"),
-    "eq fails": lambda: _fails("__eq__", "__hash__"),
-    "bool fails": lambda: _fails("__bool__"),
-    "iter fails": lambda: _fails("__iter__", "__len__", "__getitem__"),
-    "array fails": lambda: _fails("__array__"),
-    "getattr fails": lambda: _fails("__getattr__"),
-    "fspath fails": lambda: _fails("__fspath__"),
+    "repr fails": lambda: fails("__repr__"),
+    "str fails": lambda: fails("__str__", "__repr__"),
+    "len fails": lambda: fails("__len__"),
+    "float fails": lambda: fails("__float__", "__index__"),
+    "eq fails": lambda: fails("__eq__", "__hash__"),
+    "bool fails": lambda: fails("__bool__"),
+    "iter fails": lambda: fails("__iter__", "__len__", "__getitem__"),
+    "array fails": lambda: fails("__array__"),
+    "getattr fails": lambda: fails("__getattr__"),
+    "fspath fails": lambda: fails("__fspath__"),
     "np.int64 max": lambda: np.int64(2**63 - 1),
     "np.int64 min": lambda: np.int64(-(2**63)),
     "np.uint64 max": lambda: np.uint64(2**64 - 1),
@@ -203,20 +207,21 @@ class Door(NamedTuple):
         """Call it with this value for the parameter."""
         function, valid = self.call()
         found = function(**{**valid, self.parameter: value})
-        _use(found)
+        use(found)
         return found
 
 
-def _use(found: Any) -> None:
+def use(found: Any) -> None:
     """Some check what they were given only when they are used."""
     if isinstance(found, BestEstimator):
         found.fit(*DATA)
     elif isinstance(found, sw.Polyhedron | sw.Ball | sw.OutsideBall):
         sw.Cells(2, {"a": found, "b": sw.Polyhedron([[1, 0]])})
-    elif isinstance(found, sw.Strategy):
-        prepare(Setting(best, normal, found, sw.Wealth()), [0.0, 9.0], (0.1,), 1000)
-    elif isinstance(found, sw.StoppingRule):
-        prepare(Setting(best, normal, sw.Uniform(), found), [0.0, 9.0], (0.1,), 1000)
+    elif isinstance(found, sw.Strategy | sw.StoppingRule):
+        rule = isinstance(found, sw.StoppingRule)
+        both = (sw.Uniform(), found) if rule else (found, sw.Wealth())
+        with suppress(sw.NotDefined):  # some are for other problems
+            prepare(Setting(best, normal, *both), [0.0, 9.0], (0.1,), 1000)
 
 
 DATA = np.zeros((20, 1)), np.arange(20) % 2
@@ -229,14 +234,14 @@ LEAGUE = {"instances": ["gk1"], "strategies": ["uniform"], "repetitions": 2}
 SPEC = {"question": "best-arm", "arms": ["A", "B"], "family": "bernoulli", "delta": 0.1}
 
 
-def _design() -> Any:
+def design() -> Any:
     asked = Setting(best, coin, sw.TrackAndStop(), sw.Wealth())
     return prepare(asked, None, (0.1,), 1000)
 
 
 def session() -> sw.Session:
     """A session with one ticket out."""
-    made = sw.Session(_design())
+    made = sw.Session(design())
     made.ask()
     return made
 
@@ -253,9 +258,27 @@ def study() -> sw.Study:
     return sw.Study(best, [0.0, 9.0], family=normal, strategies=sw.Uniform(), repetitions=1)
 
 
-def campaign() -> sw.Campaign:
+def campaign(**more: Any) -> sw.Campaign:
     """A campaign in memory, with nothing asked."""
-    return sw.Campaign.create(SPEC, "memory:", "one")
+    return sw.Campaign.create({**SPEC, **more}, "memory:", "one")
+
+
+TOKENS = ["t"]  # the last that a campaign gave out
+
+
+def asked_campaign() -> sw.Campaign:
+    """A campaign with one ticket out."""
+    made = campaign()
+    TOKENS.append(made.ask()[0].token)
+    return made
+
+
+def paused_campaign() -> sw.Campaign:
+    """Paused and archived."""
+    made = campaign()
+    made.pause("lunch")
+    made.archive()
+    return made
 
 
 def closed_campaign() -> sw.Campaign:
@@ -322,7 +345,7 @@ VALID: dict[str, Callable[[], dict[str, Any]]] = {
     "PairedSession.is_in": lambda: {"arm": 0},
     "PairedSession.differences": lambda: {"arm": 0, "other": 1},
     "PairedSession.at_least": lambda: {"arm": 0, "other": 1},
-    "Session": lambda: {"design": _design()},
+    "Session": lambda: {"design": design()},
     "Session.asks": lambda: {"count": 1},
     "Session.tell": lambda: {"ticket": sw.Ticket("1", 0, "0"), "value": 1.0},
     "Session.release": lambda: {"ticket": sw.Ticket("1", 0, "0")},
@@ -360,15 +383,15 @@ VALID: dict[str, Callable[[], dict[str, Any]]] = {
     "Campaign.add_arm": lambda: {"label": "C"},
     "Campaign.close": lambda: {"reason": "enough"},
     "Campaign.export": lambda: {"path": "events.csv"},
-    "Campaign.heartbeat": lambda: {"token": "t"},
+    "Campaign.heartbeat": lambda: {"token": TOKENS[-1]},
     "Campaign.import_results": lambda: {"path": "results.csv"},
     "Campaign.note": lambda: {"text": "words"},
     "Campaign.record": lambda: {"arm": 0, "value": 1.0},
     "Campaign.record_all": lambda: {"records": [(0, 1.0, "one")]},
-    "Campaign.release": lambda: {"token": "t"},
+    "Campaign.release": lambda: {"token": TOKENS[-1]},
     "Campaign.rename": lambda: {"name": "two"},
-    "Campaign.tell": lambda: {"token": "t", "value": 1.0},
-    "Campaign.tell_all": lambda: {"tells": [("t", 1.0)]},
+    "Campaign.tell": lambda: {"token": TOKENS[-1], "value": 1.0},
+    "Campaign.tell_all": lambda: {"tells": [(TOKENS[-1], 1.0)]},
     "Client": lambda: {"url": "http://127.0.0.1:9"},
     "Client.create": lambda: {"spec": SPEC, "name": "one"},
     "Client.open": lambda: {"name": "one"},
@@ -429,6 +452,13 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "Session": session,
     "Linear": lambda: sw.Linear([[1.0, 0.0], [0.0, 1.0]]),
     "Campaign": campaign,
+    "Campaign.add_arm": lambda: campaign(room=3),
+    "Campaign.tell": asked_campaign,
+    "Campaign.tell_all": asked_campaign,
+    "Campaign.release": asked_campaign,
+    "Campaign.heartbeat": asked_campaign,
+    "Campaign.resume": paused_campaign,
+    "Campaign.unarchive": paused_campaign,
     "Campaign.wait": closed_campaign,  # nothing to wait for
     "Client": client,
     "RemoteCampaign": lambda: sw.RemoteCampaign(client(), "one"),
@@ -491,6 +521,12 @@ def doors() -> Iterator[Door]:
         names = sorted(VALID[name]()) if name in LOOSE else list(_parameters(function))
         for parameter in names:
             yield Door(name, parameter, partial(_call, function, owner, method, name))
+    for key in KEYS:  # of a campaign's spec: as good as parameters
+        yield Door("Campaign.create(spec)", key, lambda: (_create, dict(SPEC)))
+
+
+def _create(**spec: Any) -> Any:
+    return sw.Campaign.create(spec, "memory:", "one")
 
 
 def _call(
@@ -534,3 +570,13 @@ def _parameters(function: Any) -> dict[str, inspect.Parameter]:
         found = dict(inspect.signature(function).parameters)
     found.pop("self", None)
     return found
+
+
+# Calls that need more than arguments: a service, a whole status, a league that was run.
+NOT_VALID = {
+    *("Client.create", "Client.open", "League.page"),
+    *("Decision.from_dict", "Decision.from_json", "Explanation.from_dict"),
+    *("Recommendation.from_dict", "Status.from_dict", "Verification.from_dict"),
+    *(f"RemoteCampaign.{name}" for name in dir(sw.RemoteCampaign)),
+}
+DOORS = list(doors())

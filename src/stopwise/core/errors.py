@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 LONGEST = 300  # characters of a value that a message shows
@@ -12,7 +13,17 @@ class StopwiseError(Exception):
     """Root of every error that stopwise raises on purpose."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), str(self), vars(self))
+        known = {name: _pickled(value) for name, value in vars(self).items()}
+        return _rebuild, (type(self), str(self), known)
+
+
+def _pickled(value: Any) -> Any:
+    """The value itself, or what a message shows of it where it cannot leave this process."""
+    try:
+        pickle.dumps(value)
+    except Exception:
+        return shown(value)
+    return value
 
 
 def _rebuild(kind: type[StopwiseError], text: str, known: dict[str, Any]) -> StopwiseError:

@@ -148,7 +148,7 @@ def _open(role: str, given: Table | str, name: str) -> tuple[str, Any, dict[str,
 def _parsed(name: str, text: str) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # no JSON, a number of 5,000 digits, or lists too deep
         pass
     try:
         return checks.from_text(text)

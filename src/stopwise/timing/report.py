@@ -106,12 +106,13 @@ class BenchReport:
 
     def shown(self, value: float) -> str:
         """A number of the metric, with its unit if it is a time."""
-        if checks.real(value) is None:
+        number = checks.real(value)
+        if number is None:
             raise BadArgument("value", value, "a number")
         if not self.timed:
-            return f"{value:.5g}"
-        size, unit = next((each for each in UNITS if abs(value) >= each[0]), UNITS[-1])
-        return f"{value / size:.4g} {unit}"
+            return f"{number:.5g}"
+        size, unit = next((each for each in UNITS if abs(number) >= each[0]), UNITS[-1])
+        return f"{number / size:.4g} {unit}"
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Header and a row for each contestant."""
