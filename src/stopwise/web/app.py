@@ -32,6 +32,7 @@ from stopwise.web.roles import Roles
 from stopwise.web.service import Service
 from stopwise.web.shortcut import Shortcut
 from stopwise.web.tokens import Tokens
+from stopwise.web.writer import FAULT, InternalError
 
 STATIC = Path(__file__).parent / "static"
 
@@ -75,6 +76,7 @@ def create_app(store: Store, hosts: frozenset[str], always_open: bool = False) -
     app.add_exception_handler(StopwiseError, routes.answer_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _plain_error)
+    app.add_exception_handler(Exception, _fault)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_own_routes(app, store)
     checks = Checks(hosts, Access(Tokens(store), always_open), Roles(app.router.routes))
@@ -126,6 +128,12 @@ def _not_valid(_: Request, error: Exception) -> Response:
     """What FastAPI refuses, in our form."""
     assert isinstance(error, RequestValidationError)
     return routes.not_valid([(each["loc"][1:], each["msg"]) for each in error.errors()])
+
+
+def _fault(_: Request, __: Exception) -> Response:
+    """What nobody expected: the server logs it."""
+    found = forms.Problem(error=InternalError.__name__, message=FAULT)
+    return JSONResponse(found.model_dump(), 500)
 
 
 def _plain_error(_: Request, error: Exception) -> Response:

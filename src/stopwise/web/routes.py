@@ -38,6 +38,7 @@ from stopwise.web import forms
 from stopwise.web.middleware.http import ALLOWED
 from stopwise.web.preview import preview as work_out
 from stopwise.web.service import Service
+from stopwise.web.writer import InternalError, fault
 
 log = logging.getLogger("stopwise.web")
 STATUS: tuple[tuple[type[Exception], int], ...] = (
@@ -54,6 +55,7 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
     (StorageAway, 503),
     (StorageDamaged, 500),
     (StorageError, 503),
+    (InternalError, 500),
     (BadArgument, 422),
     (StopwiseError, 422),
 )
@@ -72,13 +74,18 @@ def problem(error: Exception) -> tuple[int, forms.Problem]:
     return code, forms.Problem(error=type(error).__name__, message=str(error), decision=decision)
 
 
-def answer_error(_: Request, error: Exception) -> Response:
+def answer_error(_: Request | None, error: Exception) -> Response:
     """Every error of ours as JSON."""
     code, found = problem(error)
     if isinstance(error, StorageDamaged):
         _log_once(str(error))
     headers = {"retry-after": "1"} if code == 503 else None
     return JSONResponse(found.model_dump(), code, headers)
+
+
+def answer_fault(error: Exception) -> Response:
+    """An error that nobody expected: logged, and told without its details."""
+    return answer_error(None, fault(error))
 
 
 @cache
@@ -160,7 +167,7 @@ async def tell(request: Request, name: str, form: forms.Tell) -> Response:
 
 @router.post("/campaigns/{name}/tells", response_model=list[forms.TellOut])
 async def tells(request: Request, name: str, form: forms.Tells) -> Response:
-    """Many at once, with one commit; each is taken or refused for itself."""
+    """Many at once; each is taken or refused for itself."""
     given = [(each.token, each.value) for each in form.tells]
     return _json([_told(each) for each in await _service(request).writer.tell(name, given)])
 

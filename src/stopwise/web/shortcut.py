@@ -76,3 +76,5 @@ async def _answer(
         return routes.not_valid([(each["loc"], each["msg"]) for each in error.errors()])
     except StopwiseError as error:
         return routes.answer_error(request, error)
+    except Exception as error:
+        return routes.answer_fault(error)
