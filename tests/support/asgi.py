@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -56,7 +57,7 @@ async def call(
     async def receive() -> dict[str, Any]:
         nonlocal given
         if given:
-            return {"type": "http.disconnect"}
+            await asyncio.Event().wait()  # the client stays
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 

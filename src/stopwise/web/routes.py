@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
@@ -37,6 +38,7 @@ from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.web import forms
 from stopwise.web.middleware.http import ALLOWED
 from stopwise.web.preview import preview as work_out
+from stopwise.web.reading import file
 from stopwise.web.service import Service
 from stopwise.web.writer import InternalError, fault
 
@@ -249,16 +251,24 @@ async def verify(request: Request, name: str) -> dict[str, Any]:
     return found
 
 
-@router.get("/campaigns/{name}/events")
+@router.get("/campaigns/{name}/events", response_model=list[forms.EventOut])
 async def events(
     request: Request,
     name: str,
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-) -> list[forms.EventOut]:
+) -> Response:
     """The record, from the first event after this number."""
-    found = await _read(request, name, lambda each: each.events(after, limit))
-    return [forms.EventOut(**event.to_dict()) for event in found]
+    campaign = await _read(request, name, lambda each: each)
+    pieces = _service(request).reading.events(campaign, after, limit)
+    first = await anext(pieces)  # before the answer begins: it may be refused
+    return StreamingResponse(_with_first(first, pieces), media_type="application/json")
+
+
+async def _with_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
 
 
 @router.get("/campaigns/{name}/export", response_class=Response)
@@ -267,13 +277,17 @@ async def export(request: Request, name: str, kind: str = "csv") -> Response:
     if kind not in KINDS:
         raise BadArgument("kind", kind, f"one of {', '.join(KINDS)}")
 
-    def work(campaign: Campaign) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            return campaign.export(Path(folder) / f"record.{kind}").read_bytes()
+    def work(campaign: Campaign) -> BinaryIO:
+        """The file has no name any more: it goes when it is closed."""
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # Windows: it stays
+            return campaign.export(Path(folder) / f"record.{kind}").open("rb")
 
-    content = await _read_long(request, name, work)
-    headers = {"content-disposition": f'attachment; filename="record.{kind}"'}
-    return Response(content, media_type=KINDS[kind], headers=headers)
+    made: BinaryIO = await _read_long(request, name, work)
+    headers = {
+        "content-disposition": f'attachment; filename="record.{kind}"',
+        "content-length": str(os.fstat(made.fileno()).st_size),
+    }
+    return StreamingResponse(file(made), media_type=KINDS[kind], headers=headers)
 
 
 @router.get("/campaigns/{name}/page", response_model=dict[str, Any])

@@ -12,6 +12,7 @@ from stopwise.campaign.storage.store import Store
 from stopwise.web import forms
 from stopwise.web.feed import Feed
 from stopwise.web.middleware.encoded_slash import whole_name
+from stopwise.web.reading import Reading
 from stopwise.web.writer import Writer
 
 KEPT = 200  # campaigns that are held at once, but for those with open pages
@@ -26,6 +27,7 @@ class Service:
         self.store = store
         self.writer = Writer(self.campaign)
         self.long_reads = asyncio.Semaphore(1)  # what takes long is done for one at a time
+        self.reading = Reading(self.writer)
         self.previews = asyncio.Semaphore(1)
         self._feeds: OrderedDict[str, Feed] = OrderedDict()
         self._briefs: dict[str, tuple[int, forms.Brief]] = {}  # after which event
