@@ -8,8 +8,8 @@ from collections.abc import Collection
 TOGETHER = 512  # changes in one commit, at most
 FIRST = 16  # changes of a campaign's first turn
 PIECE = 0.05  # seconds of computing that a turn should take
-OTHERS = 4.0  # times as long as its turn a campaign leaves to others, if they use it
-GAP = 0.01  # seconds in which those who were just answered come back
+OTHERS = 6.0  # times as long as its turn a campaign leaves to others, if they use it
+GAP = 0.03  # seconds in which those who were just answered come back
 REMEMBERED = 1000  # campaigns
 
 
