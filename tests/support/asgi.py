@@ -37,9 +37,10 @@ async def call(
     body: bytes = b"",
     token: str | None = None,
     client: str = "127.0.0.1",
+    more: tuple[tuple[bytes, bytes], ...] = (),
 ) -> Answer:
     """One request: the path as it stands in the request line, decoded as uvicorn does."""
-    headers = [(b"host", HOST.encode())]
+    headers = [(b"host", HOST.encode()), *more]
     if method == "POST":
         headers.append((b"content-type", b"application/json"))
     if token is not None:

@@ -304,6 +304,7 @@ async def stream(
 ) -> StreamingResponse:
     """Server-sent events: what is new, from Last-Event-ID on."""
     feed = await run_in_threadpool(_service(request).feed, name)
+    await feed.start()  # before the answer begins: it may be refused
     text = last_event_id or ""
     seen = int(text) if text.isdecimal() and len(text) < 16 else None
     allowed = request.scope[ALLOWED]

@@ -76,9 +76,10 @@ class Service:
 
     def glance(self) -> list[forms.Brief]:
         """All campaigns, newest first."""
-        return [
-            self._brief(name, last) for name, last in reversed(self.store.last_events().items())
-        ]
+        there = self.store.last_events()
+        for gone in self._briefs.keys() - there.keys():  # renamed, or of a store that was restored
+            self._briefs.pop(gone, None)
+        return [self._brief(name, last) for name, last in reversed(there.items())]
 
     def _brief(self, name: str, last: int) -> forms.Brief:
         """Made anew only if the campaign has new events."""
