@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import http.client
 import itertools
 import json
 import multiprocessing
@@ -9,12 +11,13 @@ import re
 import selectors
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 SECONDS = 3.0  # that a turn lasts
 TICKETS = 20  # that a client asks for at once
 PAGES = 20
+STREAMS = 300
 AGAIN = re.compile(rb'"again": ([\d.]+)')
 ADDRESSES = itertools.cycle(range(2, 250))
 JSON_HEADERS = "host: 127.0.0.1\r\ncontent-type: application/json\r\n"
@@ -131,16 +134,69 @@ def look_on(port: int, pages: int, begun: Any, over: Any) -> None:
                     key.data.sendall(get.format("page").encode())
 
 
+def read_events(port: int, begun: Any, over: Any) -> None:
+    """One reader of long pieces of the record, again and again."""
+    begun.set()
+    while not over.is_set():
+        request(port, "GET", "/api/campaigns/bench/events?limit=10000")
+
+
+def tell_many(port: int, begun: Any, over: Any) -> None:
+    """A worker of a campaign with very many arms, 1,000 tells in a request."""
+    begun.set()
+    while not over.is_set():
+        tickets = request(port, "POST", "/api/campaigns/wide/ask", {"n": 1000})
+        tells = [{"token": each["token"], "value": 1} for each in tickets]
+        request(port, "POST", "/api/campaigns/wide/tells", {"tells": tells})
+
+
+def listen(port: int, begun: Any, over: Any) -> None:
+    """Open streams."""
+    get = b"GET /api/campaigns/bench/stream HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+    with selectors.DefaultSelector() as ready:
+        for _ in range(STREAMS):
+            line = socket.create_connection(("127.0.0.1", port))
+            line.sendall(get)
+            ready.register(line, selectors.EVENT_READ)
+        begun.set()
+        while not over.is_set():
+            for key, _ in ready.select(0.1):
+                assert isinstance(key.fileobj, socket.socket)
+                assert key.fileobj.recv(1 << 17)
+
+
+def request(port: int, method: str, path: str, body: Any = None) -> Any:
+    """The answer, as JSON."""
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    text = None if body is None else json.dumps(body)
+    line.request(method, path, text, {"content-type": "application/json"})
+    answer = line.getresponse()
+    found = answer.read()
+    line.close()
+    assert answer.status in (200, 201), found
+    return json.loads(found)
+
+
 def with_open_pages(port: int, work: Callable[[], float]) -> float:
     """The same with open pages."""
+    return beside([functools.partial(look_on, port, PAGES)], work)
+
+
+def beside(neighbours: Sequence[Callable[[Any, Any], None]], work: Callable[[], float]) -> float:
+    """The same beside others, each in a process of its own."""
     fork = multiprocessing.get_context("fork")
-    begun, over = fork.Event(), fork.Event()
-    audience = fork.Process(target=look_on, args=(port, PAGES, begun, over))
-    audience.start()
-    begun.wait(20)
+    over, others = fork.Event(), []
+    for each in neighbours:
+        begun = fork.Event()
+        others.append(fork.Process(target=each, args=(begun, over), daemon=True))
+        others[-1].start()
+        begun.wait(20)
     time.sleep(1.0)
     try:
         return work()
     finally:
         over.set()
-        audience.join()
+        for each in others:
+            each.join(2.0)
+            each.kill()
+            each.join()

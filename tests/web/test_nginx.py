@@ -161,6 +161,7 @@ def test_it_is_not_open_to_the_world(proxy: Proxy) -> None:
     new = {"name": "mine", "spec": SPEC}
     assert proxy.send("POST", "/api/campaigns", new)[0] == 401
     assert proxy.send("POST", "/api/campaigns", new, **proxy.as_("work"))[0] == 403
+    assert proxy.send("POST", "/api/campaigns%0A", new, **proxy.as_("work"))[0] == 400
     assert proxy.send("GET", "/", host="evil.example")[0] == 421
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 import stopwise as sw
+from postgres import Server
 from serving import serving
+from stopwise.campaign.errors import StorageAway
 from stopwise.campaign.storage.store import Store
 from stopwise.web import webhook
 from stopwise.web.webhook import Webhook
@@ -111,12 +113,89 @@ def test_failures_are_tried_again_and_given_up(
     assert len(receiver.got) == 3 + webhook.TRIES
 
 
+def test_two_services_tell_once(receiver: Receiver, server: Server) -> None:
+    """Both have seen what is to be told before either tells it."""
+    storage = server.fresh()
+    hooks = [Webhook(Store(storage), receiver.url, SECRET) for _ in range(2)]
+    names = [f"campaign {k}" for k in range(20)]
+    for name in names:
+        decide(Store(storage), name)
+    both = threading.Barrier(2)
+
+    def look(hook: Webhook) -> None:
+        news = hook._news()
+        both.wait(60)
+        hook._news = lambda: news  # type: ignore[method-assign]
+        hook.look()
+
+    threads = [threading.Thread(target=look, args=(hook,)) for hook in hooks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(json.loads(body)["campaign"] for _, body in receiver.got) == sorted(names)
+
+
+def test_whoever_claims_and_dies_is_replaced(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1e9
+    monkeypatch.setattr("stopwise.web.webhook.time.time", lambda: now)
+    store = Store("memory:")
+    dead, other = (Webhook(store, receiver.url, SECRET) for _ in range(2))
+    decide(store, "first")
+    (news,) = dead._news()
+    assert dead._claimed(news)
+    assert not other._claimed(news)
+    assert other.look() == 0
+    now += webhook.CLAIMED + 1.0
+    assert other.look() == 1
+    assert len(receiver.got) == 1
+
+
+def test_the_thread_goes_on_after_any_error(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(webhook, "EVERY", 0.01)
+    store = Store("memory:")
+    hook = Webhook(store, receiver.url, SECRET)
+    errors = iter([ValueError("port"), KeyError("x"), StorageAway("away")])
+    look, seen = hook.look, threading.Event()
+
+    def first_fails() -> int:
+        for error in errors:
+            raise error
+        seen.set()
+        return look()
+
+    monkeypatch.setattr(hook, "look", first_fails)
+    decide(store, "first")
+    hook.start()
+    assert seen.wait(60)
+    assert receiver.came.wait(60)
+    assert sum("Traceback" in line for line in caplog.messages) == 2
+
+
+def test_hosts_that_have_no_address_are_tried_again() -> None:
+    store = Store("memory:")
+    hook = Webhook(store, f"https://{'x' * 70}.example/", SECRET)  # no such name can be encoded
+    decide(store, "first")
+    assert hook.look() == 0
+    assert hook._news() == [], "later"
+
+
 @pytest.mark.parametrize(
     ("url", "secret", "words"),
     [
         ("ftp://x", SECRET, "an address such as https"),
         ("http://example.org/hook", SECRET, "https, or http on this machine"),
         ("https://example.org/hook", "short", "at least 16 characters"),
+        ("https://example.org:99999/hook", SECRET, "an address such as https"),
+        ("https://example.org:port/hook", SECRET, "an address such as https"),
+        ("http://127.0.0.1:0/", SECRET, "an address such as https"),
+        ("http://[::1/hook", SECRET, "an address such as https"),
+        ("https://example.org/a b", SECRET, "an address such as https"),
+        ("https://example.org/a\r\nx: y", SECRET, "an address such as https"),
     ],
 )
 def test_what_is_refused(url: str, secret: str, words: str) -> None:

@@ -28,9 +28,11 @@ from stopwise.web.middleware.encoded_slash import EncodedSlash
 from stopwise.web.middleware.metrics import Meters, Metrics
 from stopwise.web.middleware.security_headers import SecurityHeaders
 from stopwise.web.readiness import Readiness
+from stopwise.web.roles import Roles
 from stopwise.web.service import Service
 from stopwise.web.shortcut import Shortcut
 from stopwise.web.tokens import Tokens
+from stopwise.web.writer import FAULT, InternalError
 
 STATIC = Path(__file__).parent / "static"
 
@@ -69,14 +71,15 @@ def create_app(store: Store, hosts: frozenset[str], always_open: bool = False) -
         telemetry={"tracing": False, "metrics": False, "logs": False},  # /metrics has ours
     )
     app.state.connections = connections
-    app.include_router(routes.router)
-    app.include_router(lifecycle.router)
+    app.router.redirect_slashes = False
+    app.router.routes += [*routes.router.routes, *lifecycle.router.routes]
     app.add_exception_handler(StopwiseError, routes.answer_error)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _plain_error)
+    app.add_exception_handler(Exception, _fault)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_own_routes(app, store)
-    checks = Checks(hosts, Access(Tokens(store), always_open))
+    checks = Checks(hosts, Access(Tokens(store), always_open), Roles(app.router.routes))
     app.shortcut = Shortcut(checks)
     _add_middleware(app, checks)
     return app
@@ -125,6 +128,12 @@ def _not_valid(_: Request, error: Exception) -> Response:
     """What FastAPI refuses, in our form."""
     assert isinstance(error, RequestValidationError)
     return routes.not_valid([(each["loc"][1:], each["msg"]) for each in error.errors()])
+
+
+def _fault(_: Request, __: Exception) -> Response:
+    """What nobody expected: the server logs it."""
+    found = forms.Problem(error=InternalError.__name__, message=FAULT)
+    return JSONResponse(found.model_dump(), 500)
 
 
 def _plain_error(_: Request, error: Exception) -> Response:

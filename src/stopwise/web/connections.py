@@ -1,4 +1,4 @@
-"""Connections that wait for a request: for a bounded time, and a bounded number of them."""
+"""Connections: requests that do not come and answers that nobody reads are bounded, in time and size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import logging
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 if TYPE_CHECKING:
     from uvicorn import Config
@@ -18,13 +18,25 @@ log = logging.getLogger("stopwise.web")
 HEADERS = 5.0  # seconds from a connection, or a request's first byte, to the end of its headers
 BODY = 10.0  # seconds from there to the end of its body
 HALF_OPEN = 1000  # connections that may wait so at once: for one more the oldest is closed
+HEAD = 64_000  # bytes of a request's first line and headers, at most
+FIELDS = 100  # headers of a request, at most
+PIPELINED = 100  # further requests that came before the first one was answered, at most
+UNREAD = 10.0  # seconds in which some of an answer must be read
+ALL_UNREAD = (
+    64_000_000  # bytes of answers that wait to be read, at most: for more the largest are closed
+)
+REFUSED = {
+    400: ("BadRequest", "this is not HTTP."),
+    431: ("TooLarge", f"the headers are larger than {HEAD:,} bytes, or more than {FIELDS}."),
+}
 
 
 class Connections:
-    """Those whose request has not come, or not wholly."""
+    """Those whose request has not come wholly, and those whose answer is not read."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[Protocol, asyncio.TimerHandle] = OrderedDict()
+        self._unread: dict[Protocol, asyncio.TimerHandle] = {}
         self._timed_out = 0
 
     def __contains__(self, connection: object) -> bool:
@@ -59,9 +71,45 @@ class Connections:
     def _close(self, connection: Protocol, why: str) -> None:
         self.done(connection)
         self._timed_out += 1
-        client = connection.client[0] if connection.client else "?"
-        log.debug(json.dumps({"half_open": why, "client": client}))
+        _log("half_open", why, connection)
         connection.transport.close()
+
+    def unread(self, connection: Protocol, before: int | None = None) -> None:
+        """Some of an answer must be read before long, and not too much of all answers may wait for that.
+
+        The kernel takes bytes as soon as some are read: if as many wait as before, none were.
+        """
+        self.read(connection)
+        size = connection.transport.get_write_buffer_size()
+        if before is not None and size >= before:
+            self._abandon(connection, f"nothing read in {UNREAD:g} s")
+            return
+        self._unread[connection] = connection.loop.call_later(UNREAD, self.unread, connection, size)
+        sizes = {each: each.transport.get_write_buffer_size() for each in self._unread}
+        while sum(sizes.values()) > ALL_UNREAD:
+            largest = max(sizes, key=lambda each: sizes[each])
+            del sizes[largest]
+            self._abandon(largest, "too much waits to be read")
+
+    def read(self, connection: Protocol) -> None:
+        """The answer was read, or the connection has gone."""
+        timer = self._unread.pop(connection, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _abandon(self, connection: Protocol, why: str) -> None:
+        self.read(connection)
+        _log("unread", why, connection)
+        connection.transport.abort()
+
+
+def _log(what: str, why: str, connection: Protocol) -> None:
+    client = connection.client[0] if connection.client else "?"
+    log.debug(json.dumps({what: why, "client": client}))
+
+
+class TooMuch(Exception):
+    """A request's head, or what is sent ahead of answers, is larger than it may be."""
 
 
 class Protocol(HttpToolsProtocol):
@@ -73,6 +121,9 @@ class Protocol(HttpToolsProtocol):
         # in which time the rest of a request must come (None: it is there); whether the clock runs
         self._rest: float | None = HEADERS
         self._started = True
+        self._raw = 0  # bytes that are neither of a body nor of a whole head
+        self._size, self._fields = 0, 0  # of the head, as far as it is parsed
+        self._in_body, self._refused = False, False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody is there."""
@@ -82,6 +133,7 @@ class Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """And gone."""
         self._half_open.done(self)
+        self._half_open.read(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -92,7 +144,12 @@ class Protocol(HttpToolsProtocol):
         answered = self.cycle is not None and self.cycle.response_complete
         if self._rest is None and answered:
             self._rest, self._started = HEADERS, False
+        if self._refused:
+            return
+        self._raw += len(data)
         super().data_received(data)
+        if self._raw > HEAD and not self._refused:
+            self._refuse()
         if self._rest is None:
             self._half_open.done(self)
         elif not self._started:
@@ -102,18 +159,76 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
+        self._fields, self._size = 0, 0
         if self._rest is None:
             self._rest, self._started = HEADERS, False
 
+    def on_url(self, url: bytes) -> None:
+        """A piece of the first line."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or after the body a trailer."""
+        self._fields += 1
+        self._count(len(name) + len(value))
+        if not self._in_body:  # the request may be answered already: a trailer changes nothing
+            super().on_header(name, value)
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        if self._size > HEAD or self._fields > FIELDS:
+            raise TooMuch
+
     def on_headers_complete(self) -> None:
         """Now the body, if there is one."""
+        if len(self.pipeline) >= PIPELINED:
+            raise TooMuch
         super().on_headers_complete()
         self._rest, self._started = BODY, False
+        self._raw, self._in_body = 0, True
+
+    def on_chunk_header(self) -> None:
+        """The length of the next piece of the body, and what else that line may have."""
+        self._raw = 0
+
+    def on_body(self, body: bytes) -> None:
+        """Some of the body."""
+        self._raw = max(0, self._raw - len(body))
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """The request is there."""
         super().on_message_complete()
         self._rest = None
+        self._raw, self._in_body = 0, False
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+        """What cannot be parsed, and what was refused while it was."""
+        self._refuse(431 if self._size > HEAD or self._fields > FIELDS else 400)
+
+    def _refuse(self, status: int = 431) -> None:
+        """Say why, unless another answer is on its way, and close."""
+        self._refused = True
+        self._half_open.done(self)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()
+            return
+        error, message = REFUSED[status]
+        body = json.dumps({"error": error, "message": message}).encode()
+        head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: "
+        self.transport.write(STATUS_LINE[status] + head + b"%d\r\n\r\n" % len(body) + body)
+        self.transport.close()
+
+    def pause_writing(self) -> None:
+        """Much of an answer waits to be read."""
+        super().pause_writing()
+        self._half_open.unread(self)
+
+    def resume_writing(self) -> None:
+        """Most of it was."""
+        self._half_open.read(self)
+        super().resume_writing()
 
     def shutdown(self) -> None:
         """The service ends: what has not come wholly is not waited for."""

@@ -42,16 +42,15 @@ class Feed:
         self._ring: deque[tuple[int, int, bytes]] = deque(maxlen=RING)  # after, up to, message
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._starting = asyncio.Lock()
         self._ended = False
 
     async def listen(self, seen: int | None, allowed: Allowed = _always) -> AsyncIterator[bytes]:
         """Messages from the event after ``seen`` on (None: from now on), while that is allowed."""
         self.listeners += 1
-        if self._task is None or self._task.done():
-            await run_in_threadpool(self._newest)
-            self._task = asyncio.create_task(self._look())
-        place = self._last if seen is None else seen
         try:
+            await self.start()
+            place = self._last if seen is None else seen
             yield b"retry: 1000\n\n"
             missed = await run_in_threadpool(self.campaign.events, place, MOST + 1)
             if 0 < len(missed) <= MOST:
@@ -72,6 +71,13 @@ class Feed:
                     yield b": still here\n\n"
         finally:
             self.listeners -= 1
+
+    async def start(self) -> None:
+        """One task looks for all who listen."""
+        async with self._starting:
+            if self._task is None or self._task.done():
+                await run_in_threadpool(self._newest)
+                self._task = asyncio.create_task(self._look())
 
     def end(self) -> None:
         """The service ends, or the store is of no use any more: whoever listens is let go."""

@@ -10,13 +10,20 @@ MOST_TICKETS = 1000
 MOST_TELLS = 1000
 MOST_ROWS = 500_000
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+MOST_SAMPLES = 10**12  # that a budget or a minimum may name
+
+# texts of one line, and of several; none with other control characters
+LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=LINE)]
 TokenText = Annotated[str, Field(min_length=1, max_length=64)]
 Seconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-Text = Annotated[str, Field(max_length=1000)]
+Text = Annotated[str, Field(max_length=1000, pattern=LINES)]
 Value = Annotated[float, Field(allow_inf_nan=False)]
 
-Cell = Annotated[str, Field(max_length=1000)] | int | Value | None
+Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
+Arm = Whole | str
+Cell = Annotated[str, Field(max_length=1000, pattern=LINES)] | Whole | Value | None
 
 
 class Form(BaseModel):
@@ -76,7 +83,7 @@ class Tells(Form):
 class Record(Form):
     """A sample that nobody asked for."""
 
-    arm: int | str
+    arm: Arm
     value: Value
     token: TokenText | None = None
 
@@ -84,7 +91,7 @@ class Record(Form):
 class Result(Form):
     """A sample of the past, with a token that makes it safe to repeat."""
 
-    arm: int | str
+    arm: Arm
     value: Value
     token: TokenText
 
@@ -163,16 +170,16 @@ class Note(Form):
 class Change(Form):
     """What is to change; a budget of null is no limit."""
 
-    budget: Annotated[int, Field(ge=1)] | None = None
-    minimum: Annotated[int, Field(ge=0)] = 0
-    labels: dict[str, str] = {}
+    budget: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] | None = None
+    minimum: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = 0
+    labels: dict[str, Name] = {}
     losses: Literal["worst case", "at random"] = "worst case"
 
 
 class NewArm(Form):
     """The new arm's label."""
 
-    label: Annotated[str, Field(min_length=1, max_length=200)]
+    label: Name
 
 
 class Added(BaseModel):

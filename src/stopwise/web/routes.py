@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
@@ -37,7 +38,9 @@ from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.web import forms
 from stopwise.web.middleware.http import ALLOWED
 from stopwise.web.preview import preview as work_out
+from stopwise.web.reading import file
 from stopwise.web.service import Service
+from stopwise.web.writer import InternalError, fault
 
 log = logging.getLogger("stopwise.web")
 STATUS: tuple[tuple[type[Exception], int], ...] = (
@@ -54,6 +57,7 @@ STATUS: tuple[tuple[type[Exception], int], ...] = (
     (StorageAway, 503),
     (StorageDamaged, 500),
     (StorageError, 503),
+    (InternalError, 500),
     (BadArgument, 422),
     (StopwiseError, 422),
 )
@@ -72,13 +76,18 @@ def problem(error: Exception) -> tuple[int, forms.Problem]:
     return code, forms.Problem(error=type(error).__name__, message=str(error), decision=decision)
 
 
-def answer_error(_: Request, error: Exception) -> Response:
+def answer_error(_: Request | None, error: Exception) -> Response:
     """Every error of ours as JSON."""
     code, found = problem(error)
     if isinstance(error, StorageDamaged):
         _log_once(str(error))
     headers = {"retry-after": "1"} if code == 503 else None
     return JSONResponse(found.model_dump(), code, headers)
+
+
+def answer_fault(error: Exception) -> Response:
+    """An error that nobody expected: logged, and told without its details."""
+    return answer_error(None, fault(error))
 
 
 @cache
@@ -160,7 +169,7 @@ async def tell(request: Request, name: str, form: forms.Tell) -> Response:
 
 @router.post("/campaigns/{name}/tells", response_model=list[forms.TellOut])
 async def tells(request: Request, name: str, form: forms.Tells) -> Response:
-    """Many at once, with one commit; each is taken or refused for itself."""
+    """Many at once; each is taken or refused for itself."""
     given = [(each.token, each.value) for each in form.tells]
     return _json([_told(each) for each in await _service(request).writer.tell(name, given)])
 
@@ -242,16 +251,24 @@ async def verify(request: Request, name: str) -> dict[str, Any]:
     return found
 
 
-@router.get("/campaigns/{name}/events")
+@router.get("/campaigns/{name}/events", response_model=list[forms.EventOut])
 async def events(
     request: Request,
     name: str,
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-) -> list[forms.EventOut]:
+) -> Response:
     """The record, from the first event after this number."""
-    found = await _read(request, name, lambda each: each.events(after, limit))
-    return [forms.EventOut(**event.to_dict()) for event in found]
+    campaign = await _read(request, name, lambda each: each)
+    pieces = _service(request).reading.events(campaign, after, limit)
+    first = await anext(pieces)  # before the answer begins: it may be refused
+    return StreamingResponse(_with_first(first, pieces), media_type="application/json")
+
+
+async def _with_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
 
 
 @router.get("/campaigns/{name}/export", response_class=Response)
@@ -260,13 +277,17 @@ async def export(request: Request, name: str, kind: str = "csv") -> Response:
     if kind not in KINDS:
         raise BadArgument("kind", kind, f"one of {', '.join(KINDS)}")
 
-    def work(campaign: Campaign) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            return campaign.export(Path(folder) / f"record.{kind}").read_bytes()
+    def work(campaign: Campaign) -> BinaryIO:
+        """The file has no name any more: it goes when it is closed."""
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # Windows: it stays
+            return campaign.export(Path(folder) / f"record.{kind}").open("rb")
 
-    content = await _read_long(request, name, work)
-    headers = {"content-disposition": f'attachment; filename="record.{kind}"'}
-    return Response(content, media_type=KINDS[kind], headers=headers)
+    made: BinaryIO = await _read_long(request, name, work)
+    headers = {
+        "content-disposition": f'attachment; filename="record.{kind}"',
+        "content-length": str(os.fstat(made.fileno()).st_size),
+    }
+    return StreamingResponse(file(made), media_type=KINDS[kind], headers=headers)
 
 
 @router.get("/campaigns/{name}/page", response_model=dict[str, Any])
@@ -283,6 +304,7 @@ async def stream(
 ) -> StreamingResponse:
     """Server-sent events: what is new, from Last-Event-ID on."""
     feed = await run_in_threadpool(_service(request).feed, name)
+    await feed.start()  # before the answer begins: it may be refused
     text = last_event_id or ""
     seen = int(text) if text.isdecimal() and len(text) < 16 else None
     allowed = request.scope[ALLOWED]

@@ -12,6 +12,7 @@ from stopwise.campaign.storage.store import Store
 from stopwise.web import forms
 from stopwise.web.feed import Feed
 from stopwise.web.middleware.encoded_slash import whole_name
+from stopwise.web.reading import Reading
 from stopwise.web.writer import Writer
 
 KEPT = 200  # campaigns that are held at once, but for those with open pages
@@ -26,6 +27,7 @@ class Service:
         self.store = store
         self.writer = Writer(self.campaign)
         self.long_reads = asyncio.Semaphore(1)  # what takes long is done for one at a time
+        self.reading = Reading(self.writer)
         self.previews = asyncio.Semaphore(1)
         self._feeds: OrderedDict[str, Feed] = OrderedDict()
         self._briefs: dict[str, tuple[int, forms.Brief]] = {}  # after which event
@@ -74,9 +76,10 @@ class Service:
 
     def glance(self) -> list[forms.Brief]:
         """All campaigns, newest first."""
-        return [
-            self._brief(name, last) for name, last in reversed(self.store.last_events().items())
-        ]
+        there = self.store.last_events()
+        for gone in self._briefs.keys() - there.keys():  # renamed, or of a store that was restored
+            self._briefs.pop(gone, None)
+        return [self._brief(name, last) for name, last in reversed(there.items())]
 
     def _brief(self, name: str, last: int) -> forms.Brief:
         """Made anew only if the campaign has new events."""

@@ -22,6 +22,7 @@ from stopwise.web.middleware.checks import Checks
 from stopwise.web.middleware.encoded_slash import has_encoded_slash
 from stopwise.web.middleware.http import REFUSED, Refusal
 from stopwise.web.middleware.security_headers import completed
+from stopwise.web.roles import CAMPAIGN, NEEDED
 
 PATH = re.compile(r"/api/campaigns/([^/]+)/(ask|tell|tells|page)")
 Route = tuple[type[BaseModel] | None, Callable[..., Awaitable[Response]]]
@@ -45,8 +46,8 @@ class Shortcut:
         route = None if found is None else ROUTES.get((scope["method"], found[2]))
         if found is None or route is None or has_encoded_slash(scope):
             return False
-        start = time.perf_counter()
-        answer = await self._checks.refusal(scope) or await _answer(
+        start, role = time.perf_counter(), NEEDED[f"{scope['method']} {CAMPAIGN}/{found[2]}"]
+        answer = await self._checks.refusal(scope, role) or await _answer(
             Request(scope, receive), found[1], *route
         )
         if isinstance(answer, Refusal):
@@ -75,3 +76,5 @@ async def _answer(
         return routes.not_valid([(each["loc"], each["msg"]) for each in error.errors()])
     except StopwiseError as error:
         return routes.answer_error(request, error)
+    except Exception as error:
+        return routes.answer_fault(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 import time
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from stopwise.core.errors import BadArgument
 
 ROLES = ("read", "work", "admin")  # each may do what those before it may
 LONGEST_NAME = 100
+TOKEN = re.compile(r"sw_([0-9a-f]{1,16})_([\w-]{1,100})", re.ASCII)
 NOTICED = 0.25  # seconds after which every open service knows of the first token
 
 table = sa.Table(
@@ -75,6 +77,13 @@ class Tokens:
             rows = connection.execute(sa.select(*columns).order_by(table.c.created))
             return [Token(*row) for row in rows]
 
+    def ids(self) -> frozenset[str]:
+        """Of all tokens that open something."""
+        wanted = sa.select(table.c.id).where(table.c.revoked.is_(None))
+        with self._store.guarded(), self._store.engine.connect() as connection:
+            rows = connection.execution_options(reads=True).execute(wanted)
+            return frozenset(row.id for row in rows)
+
     def revoke(self, short: str) -> None:
         """From now on it opens nothing."""
         change = sa.update(table).where(table.c.id == short, table.c.revoked.is_(None))
@@ -86,18 +95,24 @@ class Tokens:
 
     def holder(self, given: str) -> Token | None:
         """Whose token it is; None if it is unknown or revoked."""
-        parts = given.split("_", 2)
-        if len(parts) != 3 or parts[0] != "sw":
+        short = token_id(given)
+        if short is None:
             return None
         columns = [table.c[name] for name in Token._fields]
-        wanted = sa.select(table.c.digest, *columns).where(table.c.id == parts[1])
+        wanted = sa.select(table.c.digest, *columns).where(table.c.id == short)
         with self._store.guarded(), self._store.engine.connect() as connection:
             row = connection.execution_options(reads=True).execute(wanted).first()
         digest = row.digest if row is not None else _digest("")
-        same = hmac.compare_digest(digest, _digest(parts[2]))
+        same = hmac.compare_digest(digest, _digest(given.split("_", 2)[2]))
         if row is None or not same or row.revoked is not None:
             return None
         return Token(*row[1:])
+
+
+def token_id(given: str) -> str | None:
+    """The part of a token that is no secret; None if it cannot be a token."""
+    found = TOKEN.fullmatch(given)
+    return None if found is None else found[1]
 
 
 def _digest(secret: str) -> str:

@@ -1,7 +1,9 @@
 """Tells another service of every decision, whoever made it: signed, tried again, and bounded.
 
-A thread looks for decisions that nobody was told of. What was sent is kept in the store, so that a
-restart repeats nothing; decisions that were there before the first start are not sent.
+A thread looks for decisions that nobody was told of, and claims each in the store before it is sent:
+of several services on one store only one sends it, and another one only if that one does not come back
+within ``CLAIMED`` seconds. What was sent is kept, so that a restart repeats nothing; decisions that were
+there before the first start are not sent.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ import json
 import logging
 import threading
 import time
+import traceback
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import sqlalchemy as sa
+from sqlalchemy import exc
 
 from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.tables import campaigns
@@ -24,6 +28,7 @@ from stopwise.core.errors import BadArgument, StopwiseError
 
 EVERY = 2.0  # seconds between two looks
 TIMEOUT = 10.0  # of one request
+CLAIMED = 120.0  # seconds for which nobody else sends it
 TRIES = 10  # the last one after about 17 minutes; then it is given up, and logged
 MOST = 100  # decisions of one look
 NEAR = ("127.0.0.1", "localhost", "::1")
@@ -52,8 +57,8 @@ class Webhook:
     """One address for all decisions of a store."""
 
     def __init__(self, store: Store, url: str, secret: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("https", "http") or not parts.hostname:
+        parts = _parts(url)
+        if parts is None or parts.scheme not in ("https", "http") or not parts.hostname:
             raise BadArgument("webhook", url, "an address such as https://example.org/hook")
         if parts.scheme == "http" and parts.hostname not in NEAR:
             raise BadArgument("webhook", url, "https, or http on this machine")
@@ -73,10 +78,20 @@ class Webhook:
                 self.look()
             except StopwiseError as error:  # the store is away: try again
                 log.warning(json.dumps({"webhook": str(error)}))
+            except Exception as error:  # the thread goes on, whatever it was
+                log.error(json.dumps({"webhook": "".join(traceback.format_exception(error))}))
             time.sleep(EVERY)
 
     def _prepare(self) -> None:
         """At the first start all decisions so far count as told."""
+        try:
+            self._create_table()
+        except (StopwiseError, exc.SQLAlchemyError):  # another service may have been faster
+            with self._store.guarded(), self._store.engine.connect() as connection:
+                if not sa.inspect(connection).has_table(table.name):
+                    raise
+
+    def _create_table(self) -> None:
         with self._store.guarded(), self._store.engine.begin() as connection:
             if sa.inspect(connection).has_table(table.name):
                 return
@@ -88,7 +103,26 @@ class Webhook:
 
     def look(self) -> int:
         """Tell what is to be told now; how many decisions arrived."""
-        return sum(self._tell(news) for news in self._news())
+        return sum(self._tell(news) for news in self._news() if self._claimed(news))
+
+    def _claimed(self, news: News) -> bool:
+        """Whether this service is the one that sends it: a try is counted before it is made."""
+        now = time.time()
+        row = {"tries": news.tries + 1, "again": now + CLAIMED}
+        change = sa.update(table).where(
+            table.c.campaign == news.id,
+            table.c.done.is_(sa.false()),
+            table.c.again <= now,
+        )
+        try:
+            with self._store.guarded(), self._store.engine.begin() as connection:
+                if not news.tries:
+                    first = {"campaign": news.id, "done": False, **row}
+                    connection.execute(sa.insert(table), first)
+                    return True
+                return bool(connection.execute(change.values(**row)).rowcount)
+        except exc.IntegrityError:  # another service has it
+            return False
 
     def _news(self) -> list[News]:
         wanted = (
@@ -110,7 +144,7 @@ class Webhook:
         arrived, why = self._send(body)
         tries = news.tries + 1
         over = arrived or tries >= TRIES
-        self._note(news.id, tries, over, time.time() + 2.0**tries)
+        self._note(news.id, over, time.time() + 2.0**tries)
         if over and not arrived:
             log.error(json.dumps({"webhook": f"given up after {tries} tries", "why": why}))
         return arrived
@@ -131,15 +165,28 @@ class Webhook:
         try:
             line.request("POST", path, body, headers)
             status = line.getresponse().status
-        except (OSError, http.client.HTTPException) as error:
+        except (
+            OSError,
+            ValueError,
+            http.client.HTTPException,
+        ) as error:  # ValueError: a host's name
             return False, str(error) or type(error).__name__
         finally:
             line.close()
         return 200 <= status < 300, f"status {status}"
 
-    def _note(self, campaign: int, tries: int, done: bool, again: float) -> None:
-        row = {"tries": tries, "done": done, "again": again}
+    def _note(self, campaign: int, done: bool, again: float) -> None:
+        change = sa.update(table).where(table.c.campaign == campaign)
         with self._store.guarded(), self._store.engine.begin() as connection:
-            change = sa.update(table).where(table.c.campaign == campaign).values(**row)
-            if not connection.execute(change).rowcount:
-                connection.execute(sa.insert(table), {"campaign": campaign, **row})
+            connection.execute(change.values(done=done, again=again))
+
+
+def _parts(url: str) -> SplitResult | None:
+    """None for what is not an address, such as one with a space, or a port that cannot be."""
+    if not (url.isascii() and url.isprintable()) or " " in url:
+        return None
+    try:
+        parts = urlsplit(url)
+        return None if parts.port == 0 else parts
+    except ValueError:
+        return None

@@ -8,11 +8,9 @@ from starlette.types import Scope
 from stopwise.core.errors import StopwiseError
 from stopwise.web.access import Access
 from stopwise.web.middleware.http import ALLOWED, HOLDER, parsed, refusal
+from stopwise.web.roles import ANYBODY
 from stopwise.web.tokens import ROLES
 
-OPEN = ("/", "/health", "/ready")  # what anybody may see, and /static/: no data
-# what only admins do with a campaign
-MANAGE = frozenset({"add", "pause", "resume", "close", "archive", "unarchive", "rename", "change"})
 CHALLENGE = {"www-authenticate": "Bearer"}
 AGAIN = {"retry-after": "1"}
 
@@ -23,26 +21,26 @@ class Authentication:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    async def refusal(self, scope: Scope) -> Response | None:
-        """Why a request does not pass."""
-        scope[ALLOWED] = lambda: self._still_allowed(scope)
+    async def refusal(self, scope: Scope, needed: str) -> Response | None:
+        """Why a request that needs this role does not pass."""
+        scope[ALLOWED] = lambda: self._still_allowed(scope, needed)
         try:
-            return await self._refusal(scope)
+            return await self._refusal(scope, needed)
         except (
             StopwiseError
         ):  # the store is away: whoever asks is not known, and is told no address
             return refusal(503, "StorageAway", "the storage does not answer. Try again.", AGAIN)
 
-    async def _still_allowed(self, scope: Scope) -> bool:
+    async def _still_allowed(self, scope: Scope, needed: str) -> bool:
         """For answers that take long: whether the same request would pass now."""
         try:
-            return await self._refusal(scope) is None
+            return await self._refusal(scope, needed) is None
         except StopwiseError:  # the store is away: nobody's token has changed
             return True
 
-    async def _refusal(self, scope: Scope) -> Response | None:
-        needed, given = _needed(scope["method"], scope["path"]), parsed(scope).token
-        if needed is None or not await self._access.closed():
+    async def _refusal(self, scope: Scope, needed: str) -> Response | None:
+        given = parsed(scope).token
+        if needed == ANYBODY or not await self._access.closed():
             return None
         if given is None:
             message = "a token is needed: Authorization: Bearer sw_..."
@@ -56,13 +54,3 @@ class Authentication:
             message = f"the token may {holder.role}; this needs {needed}."
             return refusal(403, "NotAllowed", message)
         return None
-
-
-def _needed(method: str, path: str) -> str | None:
-    """The role that a request needs; None: it is open to everybody."""
-    if path in OPEN or path.startswith("/static/"):
-        return None
-    if method != "POST":
-        return "read"
-    manages = path == "/api/campaigns" or path.rpartition("/")[2] in MANAGE
-    return "admin" if manages else "work"

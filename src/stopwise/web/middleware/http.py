@@ -14,11 +14,15 @@ ALLOWED = "stopwise.allowed"  # a function: whether the request would still pass
 REFUSED = "stopwise.refused"  # why it was refused
 
 
+ONCE = (b"host", b"origin", b"authorization", b"content-type")  # or else whose word counts?
+
+
 class Parsed(NamedTuple):
     """A request's headers by their names in small letters, and its bearer token."""
 
     headers: dict[bytes, str]
     token: str | None
+    twice: str | None  # a header that came more than once, and must not
 
 
 def parsed(scope: Scope) -> Parsed:
@@ -26,8 +30,15 @@ def parsed(scope: Scope) -> Parsed:
     found: Parsed | None = scope.get(PARSED)
     if found is None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        found = scope[PARSED] = Parsed(headers, _bearer(headers.get(b"authorization", "")))
+        token = _bearer(headers.get(b"authorization", ""))
+        several = len(headers) < len(scope["headers"])
+        found = scope[PARSED] = Parsed(headers, token, _twice(scope) if several else None)
     return found
+
+
+def _twice(scope: Scope) -> str | None:
+    names = [name for name, _ in scope["headers"]]
+    return next((name.decode() for name in ONCE if names.count(name) > 1), None)
 
 
 def _bearer(authorization: str) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import time
 from collections import OrderedDict
+from functools import lru_cache
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -24,13 +26,24 @@ class Limit(NamedTuple):
 
 KNOWN = Limit(2000.0, 4000.0)  # who has a token; and everybody, where none is needed
 STRANGER = Limit(50.0, 200.0)  # who has none, or one that is made up
+ISSUED = Limit(5.0, 20.0)  # a token that has not been seen yet, if the store has its id
+
+
+@lru_cache(maxsize=1000)
+def loopback(where: str) -> bool:
+    """Whether an address is this machine's own."""
+    try:
+        return ipaddress.ip_address(where).is_loopback
+    except ValueError:
+        return False
 
 
 class RateLimit:
     """Refuses clients that send too many requests.
 
-    A token counts only if the store knows it, so nobody gets a new allowance by making one up. The
-    first request of a token that has not been seen yet counts for its address.
+    A token counts only if the store knows it, so nobody gets a new allowance by making one up. One that
+    has not been seen yet has a small allowance at each address, so that others there do not hold it up;
+    without an id of the store it counts for its address. An open service does not limit its own machine.
     """
 
     def __init__(self, access: Access) -> None:
@@ -47,12 +60,17 @@ class RateLimit:
 
     def _exceeded(self, scope: Scope) -> Limit | None:
         """The limit that a client has reached."""
-        known = self._access.remembered(parsed(scope).token) if self._access.seems_closed else None
-        if known is not None:
+        where, token = address(scope), parsed(scope).token
+        if not self._access.seems_closed:
+            if loopback(where):
+                return None
+            client, limit = f"address {where}", KNOWN
+        elif (known := self._access.remembered(token)) is not None:
             client, limit = f"token {known.id}", KNOWN
+        elif (issued := self._access.issued(token)) is not None:
+            client, limit = f"token {issued} at {where}", ISSUED
         else:
-            limit = STRANGER if self._access.seems_closed else KNOWN
-            client = f"address {address(scope)}"
+            client, limit = f"address {where}", STRANGER
         return None if self._allows(client, limit) else limit
 
     def _allows(self, client: str, limit: Limit) -> bool:

@@ -16,7 +16,9 @@ class TrustedHost:
 
     def refusal(self, scope: Scope) -> Response | None:
         """Why a request does not pass."""
-        given = parsed(scope).headers
+        given, _, twice = parsed(scope)
+        if twice is not None:
+            return refusal(400, "BadHeaders", f"the header {twice} came twice; allowed: once.")
         host = _without_port(given.get(b"host", ""))
         if host not in self._hosts:
             allowed = ", ".join(sorted(self._hosts))
