@@ -7,11 +7,13 @@ import http.client
 import json
 import random
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -686,3 +688,28 @@ def test_campaigns_that_nobody_uses_are_put_away(
     assert came_back.status().samples == 1
     first.record("plain", 1)  # whoever still has it may go on
     assert came_back.status().samples == kept.campaign("one").status().samples == 2
+
+
+@pytest.mark.parametrize("spoilt", ["{", '{"of a newer version": 1}'])
+def test_a_campaign_that_cannot_be_opened_hides_no_other(spoilt: str, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    for name in ("fine", "broken"):
+        sw.Campaign.create(SPEC, path, name).disconnect()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "UPDATE stopwise_campaigns SET spec = ? WHERE name = 'broken'", (spoilt,)
+        )
+        connection.commit()
+    with serving(f"sqlite:///{path}", tmp_path) as service:
+        client = sw.Client(service.url, spool=tmp_path / "spool.db", patience=10)
+        found = {each["name"]: each for each in client.call("GET", "/api/campaigns")}
+        assert found["fine"]["state"] == "running"
+        assert found["broken"]["state"] == "cannot be opened"
+        assert "'broken' cannot be opened: " in found["broken"]["problem"]
+        with pytest.raises(sw.CampaignUnreadable):
+            client.open("broken")
+        for changed in (True, False):
+            assert client.call("POST", "/api/campaigns/broken/archive", {}) == {"changed": changed}
+            assert client.names() == ["fine"]
+        assert client.call("POST", "/api/campaigns/broken/unarchive", {}) == {"changed": True}
+        client.close()

@@ -120,7 +120,8 @@ def test_bad_requests_are_refused_before_they_reach_others(store: Store) -> None
                 ("change", {"budget": 10**30}),
                 ("change", {"labels": {"plain": "a\0b"}}),
                 ("record", {"arm": 10**30, "value": 1}),
-                ("release", {"token": ticket.token, "reason": "several\nlines\tare fine"}),
+                ("release", {"token": ticket.token, "reason": "another\n7\tline"}),
+                ("release", {"token": ticket.token, "reason": "Zoë: “one line”"}),
             ):
                 text = json.dumps(body).encode()
                 answer = await call(app, "POST", f"/api/campaigns/one/{path}".encode(), text)
@@ -128,7 +129,7 @@ def test_bad_requests_are_refused_before_they_reach_others(store: Store) -> None
         return found
 
     found = asyncio.run(statuses())
-    assert found == [(422, "BadArgument")] * 8 + [(200, "")]
+    assert found == [(422, "BadArgument")] * 9 + [(200, "")]
 
 
 # ------------------------------------------------------------------------------------------ turns

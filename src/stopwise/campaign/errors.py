@@ -75,7 +75,7 @@ class StorageDamaged(StorageError):
     """The storage's file is damaged: trying again does not help, a backup does."""
 
 
-class CampaignUnreadable(StorageError):
+class CampaignUnreadable(StopwiseError):
     """What is stored of one campaign cannot be read. Others are not affected; it can be archived."""
 
     def __init__(self, message: str, archived: bool = False) -> None:

@@ -48,7 +48,7 @@ LEFT_OPEN = {
 }
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
-MOST_SAMPLES = 10**15
+MOST_SAMPLES = 10**12  # that a budget or a minimum may name
 MOST_NUMBERS = 10**8  # in one list
 MOST_PAIRED = 50  # arms: what is kept grows with their square
 MOST_ITEMS = 1_000_000  # of a pool

@@ -6,24 +6,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from stopwise.campaign.spec import MOST_SAMPLES
+
 MOST_TICKETS = 1000
 MOST_TELLS = 1000
 MOST_ROWS = 500_000
-
-MOST_SAMPLES = 10**12  # that a budget or a minimum may name
-
-# texts of one line, and of several; none with other control characters
-LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
-LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"
+LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"  # without control characters
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=LINE)]
 TokenText = Annotated[str, Field(min_length=1, max_length=64)]
 Seconds = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-Text = Annotated[str, Field(max_length=1000, pattern=LINES)]
+Text = Annotated[str, Field(max_length=1000, pattern=LINE)]
 Value = Annotated[float, Field(allow_inf_nan=False)]
 
 Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
 Arm = Whole | str
-Cell = Annotated[str, Field(max_length=1000, pattern=LINES)] | Whole | Value | None
+Cell = Annotated[str, Field(max_length=1000, pattern=LINE)] | Whole | Value | None
 
 
 class Form(BaseModel):
@@ -270,6 +267,7 @@ class Brief(BaseModel):
     decision: str | None
     created: float  # seconds since 1970
     active: float | None  # when the last event was; None: there is none
+    problem: str = ""  # why the campaign cannot be opened
 
 
 class Health(BaseModel):

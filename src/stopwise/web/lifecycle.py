@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
 
 from stopwise.campaign.campaign import Campaign
+from stopwise.campaign.errors import CampaignUnreadable
 from stopwise.campaign.imports.rows import Columns
+from stopwise.campaign.lifecycle import archive_unreadable
 from stopwise.web import forms
+from stopwise.web.middleware.encoded_slash import whole_name
 from stopwise.web.middleware.http import HOLDER
 from stopwise.web.routes import REFUSALS, change as store_change
 
@@ -48,16 +53,28 @@ async def close(request: Request, name: str, form: forms.Close) -> forms.Changed
     return await _done(request, name, lambda each, who: each.close(form.reason, who))
 
 
+async def _archive(request: Request, name: str, back: bool) -> forms.Changed:
+    """Also a campaign that cannot be opened."""
+    try:
+        return await _done(
+            request, name, lambda each, who: each.unarchive(who) if back else each.archive(who)
+        )
+    except CampaignUnreadable:
+        store, who = request.app.state.service.store, actor(request)
+        work = partial(archive_unreadable, whole_name(name), store, who, back=back)
+        return forms.Changed(changed=await run_in_threadpool(work))
+
+
 @router.post("/archive")
 async def archive(request: Request, name: str, form: forms.Nothing) -> forms.Changed:
     """Out of the lists; everything is kept."""
-    return await _done(request, name, lambda each, who: each.archive(who))
+    return await _archive(request, name, back=False)
 
 
 @router.post("/unarchive")
 async def unarchive(request: Request, name: str, form: forms.Nothing) -> forms.Changed:
     """Back into the lists."""
-    return await _done(request, name, lambda each, who: each.unarchive(who))
+    return await _archive(request, name, back=True)
 
 
 @router.post("/rename")

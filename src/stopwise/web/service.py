@@ -7,6 +7,8 @@ import threading
 from collections import OrderedDict
 
 from stopwise.campaign.campaign import Campaign
+from stopwise.campaign.errors import CampaignUnreadable, StorageError
+from stopwise.campaign.replica import unreadable
 from stopwise.campaign.status import Status
 from stopwise.campaign.storage.store import Store
 from stopwise.web import forms
@@ -85,17 +87,45 @@ class Service:
         """Made anew only if the campaign has new events."""
         known = self._briefs.get(name)
         if known is None or known[0] != last:
-            campaign = self.campaign(name)
-            with campaign.look() as (transaction, seen):
-                created, newest = transaction.head.created, transaction.newest(0, 1)
-            status = Status.of(campaign.name, seen.spec, seen, campaign.now(), intervals=False)
-            fields = {key: getattr(status, key) for key in BRIEF}
-            decision = None if status.decision is None else status.decision.text
-            active = newest[-1].time if newest else None
-            brief = forms.Brief(**fields, decision=decision, created=created, active=active)
-            known = status.events, brief
+            try:
+                known = self._made_brief(name)
+            except StorageError:
+                raise
+            except Exception as error:  # one campaign that cannot be shown hides no other
+                known = last, self._unreadable(name, error)
             self._briefs[name] = known
         return known[1]
+
+    def _made_brief(self, name: str) -> tuple[int, forms.Brief]:
+        campaign = self.campaign(name)
+        with campaign.look() as (transaction, seen):
+            created, newest = transaction.head.created, transaction.newest(0, 1)
+        status = Status.of(campaign.name, seen.spec, seen, campaign.now(), intervals=False)
+        fields = {key: getattr(status, key) for key in BRIEF}
+        decision = None if status.decision is None else status.decision.text
+        active = newest[-1].time if newest else None
+        brief = forms.Brief(**fields, decision=decision, created=created, active=active)
+        return status.events, brief
+
+    def _unreadable(self, name: str, error: Exception) -> forms.Brief:
+        """A campaign that cannot be opened, and why."""
+        with self.store.look(name) as transaction:
+            head, newest = transaction.head, transaction.newest(0, 1)
+        found = error if isinstance(error, CampaignUnreadable) else unreadable(head, error)
+        return forms.Brief(
+            name=name,
+            state="cannot be opened",
+            samples=0,
+            in_flight=0,
+            evidence=None,
+            threshold=None,
+            leading=None,
+            archived=found.archived,
+            decision=None,
+            created=head.created,
+            active=newest[-1].time if newest else None,
+            problem=str(found),
+        )
 
     @property
     def listeners(self) -> int:

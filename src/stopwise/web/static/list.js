@@ -75,6 +75,19 @@ export function list(main, { fail }) {
     }
   }
 
+  /** Out of the list with one that cannot be opened. */
+  async function archiveOne(name) {
+    try {
+      await post(path(name, "/archive"), {});
+      announce(`${name} archived`);
+    } catch (error) {
+      announce(`Not archived: ${error.message}`);
+      fail(error);
+    } finally {
+      poller.kick();
+    }
+  }
+
   function draw() {
     if (!known) return;
     const words = search.value.trim().toLowerCase();
@@ -85,7 +98,7 @@ export function list(main, { fail }) {
     searching.hidden = known.length < MANY && !words;
     say(summary, words ? `${count(found.length)} of ${plural(known.length, "campaign")}` : tally(known));
     const wanted = found.slice(0, limit).map((each) => {
-      if (!rows.has(each.name)) rows.set(each.name, new Row(each.name));
+      if (!rows.has(each.name)) rows.set(each.name, new Row(each.name, archiveOne));
       return rows.get(each.name).update(each);
     });
     // only what moved is touched: the focus stays where it is
@@ -108,7 +121,7 @@ const matches = (each, words) =>
 
 function tally(known) {
   if (!known.length) return "None yet";
-  const states = ["running", "paused", "decided", "closed", "budget spent", "items used up"];
+  const states = ["running", "paused", "decided", "closed", "budget spent", "items used up", "cannot be opened"];
   const counts = states.map((state) => [known.filter((each) => each.state === state).length, state]);
   return counts
     .filter(([n]) => n)
@@ -117,7 +130,13 @@ function tally(known) {
 }
 
 class Row {
-  constructor(name) {
+  constructor(name, archive) {
+    this.away = el(
+      "button",
+      { type: "button", class: "plain small", hidden: true, onclick: () => archive(name) },
+      "Archive",
+      el("span", { class: "hidden" }, ` ${name}`),
+    );
     this.state = el("span", {});
     this.answer = el("p", { class: "glance-answer" });
     this.meter = new Meter();
@@ -129,7 +148,7 @@ class Row {
     this.node = el(
       "li",
       {},
-      el("div", { class: "glance-what" }, el("h2", {}, link), this.answer, this.dates),
+      el("div", { class: "glance-what" }, el("h2", {}, link), this.answer, this.dates, this.away),
       el("div", { class: "glance-state" }, this.state, this.samples),
       el("div", { class: "glance-evidence" }, el("p", {}, this.numbers, this.share), this.meter.node),
     );
@@ -144,7 +163,8 @@ class Row {
     put(this.state, chip(each.state));
     this.meter.update(each.evidence, each.threshold);
     const leading = leads(each) ? `Leading: ${each.leading}` : "Too early to say";
-    say(this.answer, each.decision ?? leading);
+    say(this.answer, each.problem || (each.decision ?? leading));
+    this.away.hidden = !each.problem || each.archived;
     this.answer.classList.toggle("proven", each.decision !== null);
     const known = each.evidence !== null;
     say(this.numbers, known ? `Evidence ${tenths(each.evidence)} of ${tenths(each.threshold)}` : "No evidence yet");

@@ -31,7 +31,9 @@ export class RecordPanel {
     this.node = foldedCard(
       "Proof and record",
       this.facts,
-      hint("Verify derives everything anew from the events alone, and compares it with what is on record."),
+      hint(
+        "Verify derives everything anew from the events alone, and names every stored row that was changed. Note the record's hash elsewhere to see later whether the record is still the same.",
+      ),
       el("div", { class: "actions" }, this.button),
       this.result,
       el("p", { class: "exports" }, el("span", { class: "hint" }, "Export"), links),
@@ -48,14 +50,16 @@ export class RecordPanel {
           ["Samples", count(decision.samples)],
           ["Decision event", count(decision.number)],
           ["Spec hash", el("code", {}, decision.key)],
+          ["Record hash", el("code", {}, status.hash)],
           ["Version", decision.version],
         ]
       : [
           ["Events", count(status.events)],
           ["Stopping rule", `${rule}, ${guarantee}`],
           ["Spec hash", el("code", {}, hash)],
+          ["Record hash", el("code", {}, status.hash)],
         ];
-    const text = JSON.stringify([decision, status.events]);
+    const text = JSON.stringify([decision, status.events, status.hash]);
     if (text === this.text) return;
     this.text = text;
     put(
