@@ -71,7 +71,7 @@ class Campaign(Recording):
     ) -> Campaign:
         """A new campaign; the same one if it is there already, with the same spec."""
         made = specs.new(spec if isinstance(spec, Mapping) else specs.spec_file(spec))
-        checks.function("clock", clock, CLOCK)
+        created = checks.finite("clock", checks.function("clock", clock, CLOCK)())
         default = None if isinstance(spec, Mapping) else Path(spec).stem
         called = campaign_name(default if name is None else name)
         with _store_for(storage) as store:
@@ -80,7 +80,7 @@ class Campaign(Recording):
                 specs.refuse_unsaid(made)
                 called = new_name(called)
             found = cls(called, store, made, clock)  # what cannot be opened is not stored
-            fresh = (specs.dump(made.table), made.key, __version__, clock())
+            fresh = (specs.dump(made.table), made.key, __version__, created)
             if there or not store.create(called, *fresh):
                 found = cls._open(called, store, clock, made)
             found._owns_store = store is not storage

@@ -22,8 +22,8 @@ from stopwise.campaign import errors
 from stopwise.campaign.events import Decision, Event, Receipt, Ticket
 from stopwise.campaign.explain import Explanation
 from stopwise.campaign.imports.result import Import
-from stopwise.campaign.imports.rows import Columns, file_cells
-from stopwise.campaign.names import campaign_name, token_text
+from stopwise.campaign.imports.rows import Columns, check_columns, check_options, file_cells
+from stopwise.campaign.names import campaign_name, note_text, token_text
 from stopwise.campaign.spool import Spool
 from stopwise.campaign.status import Recommendation, Status
 from stopwise.campaign.verify import Verification
@@ -65,7 +65,7 @@ class Client:
         for_ever = isinstance(patience, float) and patience == math.inf
         self._patience = patience if for_ever else checks.not_negative("patience", patience)
         self._idle: list[http.client.HTTPConnection] = []
-        self.spool = Spool(_default_spool() if spool is None else _path(spool))
+        self.spool = Spool(_default_spool() if spool is None else checks.path("spool", spool))
         _all.add(self)
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class Client:
             if refusals[held.campaign] >= MOST_REFUSALS:
                 continue
             try:
-                told = self.send_tell(*held[1:])
+                told = self._send_tell(*held[1:])
             except errors.StorageError as error:  # away, or damaged
                 if not isinstance(error, errors.StorageAway):
                     kept.append(str(error))
@@ -142,7 +142,7 @@ class Client:
                 stacklevel=3,
             )
 
-    def send_tell(self, campaign: str, token: str, value: float) -> Receipt:
+    def _send_tell(self, campaign: str, token: str, value: float) -> Receipt:
         """Send a tell of the outbox, and delete it there once there is a receipt for it."""
 
         def receipt(found: Any) -> Receipt:
@@ -289,7 +289,7 @@ class RemoteCampaign:
         except errors.StorageError as error:  # such as a full disk: the service may have room
             failure = error
         try:
-            return client.send_tell(*told)
+            return client._send_tell(*told)
         except StopwiseError as error:
             if _is_final(error):
                 self._end(told, new, str(error))
@@ -391,13 +391,16 @@ class RemoteCampaign:
         new: bool = False,
     ) -> Import:
         """As ``Campaign.import_results``; a file of more than 1 MB goes in where the storage is."""
-        columns, file = Columns(arm, value, id, time), Path(path)
+        columns, file = Columns(arm, value, id, time), checks.path("path", path)
+        check_columns(columns)
+        check_options(time, in_order)
+        name = note_text("source", file.name if source is None else source)
         rows = [
             [cell if cell is None else str(cell) for cell in row]
             for row in file_cells(file, columns)
         ]
-        body = {"source": source or file.name, "rows": rows, "id": id is not None}
-        body |= {"time": time is not None, "in_order": in_order, "new": new}
+        body = {"source": name, "rows": rows, "id": id is not None, "time": time is not None}
+        body |= {"in_order": in_order, "new": checks.truth("new", new)}
         return self._post("import", body, Import.from_dict)
 
     def status(self) -> Status:
@@ -484,14 +487,6 @@ def _bearer(token: Any) -> str | None:
     if isinstance(token, str) and token.isascii() and token.isprintable():
         return token
     raise BadArgument("token", "...", "None, or a text of printable ASCII characters")
-
-
-def _path(spool: Any) -> Path:
-    if isinstance(spool, str | os.PathLike):
-        path = os.fspath(spool)
-        if isinstance(path, str) and path and "\0" not in path:
-            return Path(path)
-    raise BadArgument("spool", spool, "None, or the path of a file")
 
 
 def _content(body: dict[str, Any] | None) -> str | None:

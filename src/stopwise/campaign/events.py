@@ -16,18 +16,19 @@ WAITS = "waits for an earlier one"
 Made = TypeVar("Made")
 
 
-def from_plain(make: Callable[[Any, Any], Made]) -> Callable[[Any, Any], Made]:
+def from_plain(make: Callable[..., Made]) -> Callable[..., Made]:
     """For what is made from the plain values of ``to_dict``: refuse whatever else is given."""
+    name = list(inspect.signature(make).parameters)[1]
 
     @functools.wraps(make)
-    def checked(kind: Any, found: Any) -> Made:
+    def checked(kind: Any, *given: Any, **named: Any) -> Made:
         try:
-            return make(kind, found)
+            return make(kind, *given, **named)
         except StopwiseError:
             raise
         except Exception:  # of whatever kind: it is not what to_dict gave
-            name = list(inspect.signature(make).parameters)[1]
-            raise BadArgument(name, found, f"what {kind.__name__} gave as plain values") from None
+            found = named.get(name, given[0] if given else None)
+            raise BadArgument(name, found, f"the plain values of a {kind.__name__}") from None
 
     return checked
 
@@ -107,13 +108,17 @@ class Decision(NamedTuple):
     @from_plain
     def from_json(cls, text: str) -> Decision:
         """What ``to_json`` wrote."""
-        return cls.from_dict(json.loads(text))
+        return cls(**_with_tuples(json.loads(text)))
 
     @classmethod
     @from_plain
     def from_dict(cls, found: Mapping[str, Any]) -> Decision:
         """From plain values, as JSON has them."""
-        return cls(**{**found, "answer": tuples(found["answer"])})
+        return cls(**_with_tuples(found))
+
+
+def _with_tuples(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {**found, "answer": tuples(found["answer"])}
 
 
 def tuples(value: Any) -> Any:

@@ -130,6 +130,7 @@ class Lifecycle(Work):
                     "evidence that it asks for was computed before the first sample for so many ways to "
                     "be wrong; with one more the guarantee would be lost. Say room = ... in a new spec."
                 )
+            specs.check_label("label", label, self.labels)
             new = specs.changed(self.spec, {"arms": [*self.labels, label]})
             self._add(transaction, "changed", json.dumps({"arms": list(new.labels)}), actor)
             self._replica.derive(transaction)

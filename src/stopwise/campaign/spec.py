@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -129,10 +129,11 @@ def new(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
 def read(given: Mapping[str, Any] | str | Path) -> CampaignSpec:
     """The spec of a new campaign from a dict, or from a TOML or JSON file."""
     table = dict(given) if isinstance(given, Mapping) else _file(Path(given))
+    checks.truth("paired", table.get("paired", False))
     priced = table.get("costs") is not None and not table.get("paired")
     saved = {"minimise": GOALS[1]} if priced else {}
     free = {"additions": ADDITIONS[0]} if table.get("room") is not None else {}
-    losses = AT_RANDOM if table.get("order") == "told" else WORST_CASE
+    losses = AT_RANDOM if check_order(table.get("order", ORDERS[0])) == "told" else WORST_CASE
     pool = table.get("paired") and table.get("items") is not None
     drawn = {"deterministic": False} if pool else {}
     found = {"order": ORDERS[0], "losses": losses, **saved, **free, **drawn, **_explicit(table)}
@@ -321,17 +322,21 @@ def _spent(asked: Setting, delta: float, table: Mapping[str, Any], first: int) -
 
 
 def _added(table: Mapping[str, Any]) -> str:
-    given = table.get("additions", ADDITIONS[1])
-    if given not in ADDITIONS or ("additions" in table and table.get("room") is None):
-        raise BadArgument("additions", given, '"adaptive" or "planned", if there is room')
-    return str(given)
+    given, allowed = (
+        table.get("additions", ADDITIONS[1]),
+        '"adaptive" or "planned", if there is room',
+    )
+    if "additions" in table and table.get("room") is None:
+        raise BadArgument("additions", given, allowed)
+    return checks.choice("additions", given, ADDITIONS, allowed)
 
 
 def _minimised(table: Mapping[str, Any], costs: Any) -> str:
-    given = table.get("minimise", GOALS[0])
-    if given not in GOALS or (given == "cost" and costs is None):
-        raise BadArgument("minimise", given, '"samples", or "cost" if costs are given')
-    return str(given)
+    allowed = '"samples", or "cost" if costs are given'
+    given = checks.choice("minimise", table.get("minimise", GOALS[0]), GOALS, allowed)
+    if given == "cost" and costs is None:
+        raise BadArgument("minimise", given, allowed)
+    return given
 
 
 def _minimum(given: Any) -> int:
@@ -343,13 +348,14 @@ def _check_keys(table: dict[str, Any]) -> None:
         if not isinstance(key, str):
             raise BadArgument("spec", table, f"a table with the keys {', '.join(KEYS)}")
         if key not in (*KEYS, *FORMER):
-            raise BadArgument(key, table[key], f"the keys {', '.join(KEYS)}")
+            raise BadArgument(key, table[key], f"the keys of a spec: {', '.join(KEYS)}")
     for former, key in FORMER.items():
         if former in table and key in table:
             raise BadArgument(former, table[former], f"nothing, beside the key {key}")
     for key in ("question", "arms", "family", "delta"):
         if key not in table:
-            raise BadArgument(key, None, f"a value: a campaign needs {_needs(key)}")
+            hint = "stopwise schema prints all keys of a spec."
+            raise BadArgument(key, None, f"a value: a campaign needs {_needs(key)}", hint)
 
 
 def _strategy(given: Any) -> Strategy:
@@ -383,13 +389,19 @@ def _labels(given: Any) -> tuple[str, ...]:
     allowed = f"a list of different texts of 1 to {LONGEST_LABEL} characters, at most {MOST_ARMS:,}"
     if not isinstance(given, list | tuple) or not 1 <= len(given) <= MOST_ARMS:
         raise BadArgument("arms", given, allowed)
-    seen = set()
+    seen: set[str] = set()
     for place, label in enumerate(given):
-        good = isinstance(label, str) and label.strip() != "" and len(label) <= LONGEST_LABEL
-        if not good or label in seen or not label.isprintable():
-            raise BadArgument(f"arms[{place}]", label, allowed)
+        check_label(f"arms[{place}]", label, seen, allowed)
         seen.add(label)
     return tuple(given)
+
+
+def check_label(name: str, given: Any, others: Collection[str], allowed: str = "") -> None:
+    """Refuse what cannot be the label of one arm more."""
+    good = isinstance(given, str) and given.strip() != "" and len(given) <= LONGEST_LABEL
+    if not good or given in others or not given.isprintable():
+        usual = f"a text of 1 to {LONGEST_LABEL} characters that no other arm has"
+        raise BadArgument(name, given, allowed or usual)
 
 
 def _costs(given: Any, arms: int) -> tuple[float, ...] | None:
