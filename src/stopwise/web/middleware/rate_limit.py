@@ -42,8 +42,8 @@ class RateLimit:
     """Refuses clients that send too many requests.
 
     A token counts only if the store knows it, so nobody gets a new allowance by making one up. One that
-    has not been seen yet has a small allowance at each address, so that others there do not hold it up;
-    without an id of the store it counts for its address. An open service does not limit its own machine.
+    has not been seen yet counts for its address; if the store has its id, only after a small allowance
+    of its own, so that others there do not hold it up. An open service does not limit its own machine.
     """
 
     def __init__(self, access: Access) -> None:
@@ -67,10 +67,11 @@ class RateLimit:
             client, limit = f"address {where}", KNOWN
         elif (known := self._access.remembered(token)) is not None:
             client, limit = f"token {known.id}", KNOWN
-        elif (issued := self._access.issued(token)) is not None:
-            client, limit = f"token {issued} at {where}", ISSUED
         else:
             client, limit = f"address {where}", STRANGER
+            issued = self._access.issued(token)
+            if issued is not None and self._allows(f"token {issued} at {where}", ISSUED):
+                return None
         return None if self._allows(client, limit) else limit
 
     def _allows(self, client: str, limit: Limit) -> bool:
