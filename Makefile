@@ -41,8 +41,8 @@ test-inspect:
 	out/inspect/bin/python -m pytest tests/evals/test_inspect.py
 
 # the oldest and the newest versions that pyproject.toml allows, each in an environment of its own
-VERSIONS := tests/engine/test_frozen.py tests/core/test_compiled.py tests/core/test_cache.py \
-  tests/oracles/test_golden.py tests/cli/test_cli.py tests/cli/test_campaign_cli.py \
+VERSIONS := tests/cli/test_cli.py tests/cli/test_campaign_cli.py tests/engine/test_frozen.py \
+  tests/core/test_compiled.py tests/core/test_cache.py tests/oracles/test_golden.py \
   tests/campaign/test_campaign_stores.py tests/campaign/test_imports.py tests/web/test_service.py
 
 test-versions: programs

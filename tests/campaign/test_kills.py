@@ -30,6 +30,7 @@ QUICK = 6  # kills of each kind in the suite that runs all the time
 SHARED = 80  # of a service, its database, its workers and others who share one outbox
 MANAGED = 40  # of processes that manage a campaign and import results
 MIGRATED = 40  # of migrations of storages
+SERVED = 10  # of migrations on a server
 OUTBOXES = 20  # of migrations of outboxes
 ASSETS = Path(__file__).parents[1] / "assets"
 HELD = 20_000  # tells in an outbox of 0.3.0
@@ -203,6 +204,43 @@ def test_kills_of_migrations(tmp_path: Path) -> None:
             kill_a_migration(crew, tmp_path, lots, work="migrates", storage=f"sqlite:///{path}")
         assert record(f"sqlite:///{path}") == expected[name]
     print(f"\n{crew.killed} kills of migrations")
+    assert set(crew.join()) <= {0, -9}
+
+
+def old_storage(server: Server) -> str:
+    """The oldest schema on a server, with the campaigns of its file."""
+    address = server.fresh()
+    Store(address).close()
+    with (
+        closing(sqlite3.connect(ASSETS / "campaign-schema-1.db")) as old,
+        server.connect(address.rsplit("/", 1)[1]) as new,
+    ):
+        for column in ("state", "slowest", "changes"):
+            new.execute(f"ALTER TABLE stopwise_campaigns DROP COLUMN {column}".encode())
+        new.execute("ALTER TABLE stopwise_events DROP COLUMN actor")
+        new.execute("DROP TABLE stopwise_names")
+        for table in ("campaigns", "events", "leases"):
+            rows = old.execute(f"SELECT * FROM stopwise_{table}").fetchall()
+            if table == "events":
+                rows = [(*row[:7], bool(row[7]), row[8]) for row in rows]
+            holes = ", ".join(["%s"] * len(rows[0]))
+            new.cursor().executemany(
+                f"INSERT INTO stopwise_{table} VALUES ({holes})".encode(), rows
+            )
+        new.execute("UPDATE stopwise_schema SET version = 1")
+    return address
+
+
+@pytest.mark.slow
+def test_kills_of_migrations_on_a_server(server: Server, tmp_path: Path) -> None:
+    lots, crew = random.Random(6), Nursery(tmp_path)
+    expected = record(old_storage(server))
+    assert expected
+    for _ in range(SERVED):
+        storage = old_storage(server)
+        kill_a_migration(crew, tmp_path, lots, work="migrates", storage=storage)
+        assert record(storage) == expected
+    print(f"\n{crew.killed} kills of migrations on a server")
     assert set(crew.join()) <= {0, -9}
 
 
