@@ -189,7 +189,8 @@ class Session(View):
             np.array(samples, dtype=float),
             *np.zeros((2, len(arms)), dtype=np.int64),
         )
-        self._rounds.take(design.setting, math.inf, self.ledger, record)
+        with self._rounds.timed():
+            self._rounds.take(design.setting, math.inf, self.ledger, record)
         self.fit.take(record, len(arms))
         self.queue, state, marks = queue, self.ledger.state, self.ledger.marks
         state.taken[:size] = old.state.taken  # with those in flight
@@ -274,7 +275,8 @@ class Session(View):
             return 0, np.full(record.kinds.size, -1)
         if record.kinds.size > rounds.LONG:
             self._rounds.compile(self.design)
-        return self._follow(record, self._go)
+        with np.errstate(all="ignore"):  # as silent as compiled code
+            return self._follow(record, self._go)
 
     def _go(self, record: Record) -> tuple[int, Ints]:
         design, size = self.design, record.kinds.size

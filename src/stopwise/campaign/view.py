@@ -170,7 +170,7 @@ class View:
     @property
     def pursued(self) -> Answer | None:
         """The answer that the strategy pursues (as of the last ask after every arm had a sample)."""
-        if not self.started or not pursues(self.design.strategy):
+        if not self.started or not self.change_count or not pursues(self.design.strategy):
             return None
         return decode(self.design.problem, self.ledger.state.pursuit.code)
 

@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from stopwise.core.arrays import Rng
-from stopwise.core.checks import finite
+from stopwise.core.checks import LARGEST, finite, moderate
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NUMBER, Option
 from stopwise.core.values import Family
@@ -44,6 +44,10 @@ def check_ends(low: float, high: float) -> tuple[float, float]:
     low, high = finite("low", low), finite("high", high)
     if not low < high:
         raise BadArgument("high", high, f"a number above low = {low}")
+    for name, end in (("low", low), ("high", high)):
+        moderate(name, end)
+    if high - low < 1.0 / LARGEST:
+        raise BadArgument("high", high, f"a number at least {1.0 / LARGEST:g} above low = {low}")
     return low, high
 
 

@@ -126,6 +126,8 @@ def _spacing_tails(family: InverseGaussian, spacing: Spacing) -> Tails:
 
     def tail(size: float) -> float:
         product = 0.25 * (spacing.total - size) * (spacing.total + size)
+        if not product > 0.0:  # too small for a float, or one of the two is 0
+            return 0.0
         return normal_tail(size * math.sqrt(family.shape / spacing.total / product))
 
     return rounded(tail, spacing, spacing.total)
