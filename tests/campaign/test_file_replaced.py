@@ -6,12 +6,13 @@ import os
 import shutil
 import sqlite3
 import stat
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 import stopwise as sw
+from serving import send, serving
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.storage.store import Store
 
@@ -112,3 +113,34 @@ def test_a_campaign_lets_go_of_its_storage(tmp_path: Path) -> None:
         campaign.ask()
     assert path.with_name("store.db-wal").exists(), "whoever opened the store closes it"
     store.close()
+
+
+def test_a_service_whose_file_is_restored(tmp_path: Path) -> None:
+    """It acknowledges nothing that it cannot keep, is not ready, and is right again after a restart."""
+    path, backup = tmp_path / "store.db", tmp_path / "backup.db"
+    with serving(f"sqlite:///{path}", tmp_path) as service:
+        client = sw.Client(service.url, spool=tmp_path / "spool.db", patience=0.1)
+        campaign = client.create(SPEC, "one")
+        tickets = campaign.ask(60)
+        for ticket in tickets[:20]:
+            assert campaign.tell(ticket.token, 1) is not None
+        copied(path, backup)
+        for ticket in tickets[20:40]:
+            assert campaign.tell(ticket.token, 1) is not None
+        restore_by_hand(path, backup)
+        kept = tickets[40:50]
+        for ticket in kept:
+            with suppress(sw.StorageDamaged):  # or it says that it is away
+                assert campaign.tell(ticket.token, 1) is None
+        status, _, answer = send(service, "GET", "/ready")
+        assert (status, "damaged" in answer["message"]) == (503, True)
+        service.kill()
+        service.start()
+        assert send(service, "GET", "/ready")[0] == 200
+        client.close()
+        client = sw.Client(service.url, spool=tmp_path / "spool.db")
+        assert client.flush() == 0, "what was not acknowledged is sent again"
+        status = client.open("one").status()
+        assert (status.samples + status.waiting, status.events) == (30, 90)
+        assert client.open("one").verify().agrees
+        client.close()
