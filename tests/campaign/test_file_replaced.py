@@ -77,8 +77,9 @@ def test_a_campaign_that_goes_back(tmp_path: Path) -> None:
         connection.execute("DELETE FROM stopwise_events WHERE number > 4")
         connection.execute("UPDATE stopwise_campaigns SET last = 4")
         connection.commit()
-    with pytest.raises(sw.StorageDamaged, match="had 6 events and has 4"):
-        campaign.ask()
+    for _ in range(2):
+        with pytest.raises(sw.StorageDamaged, match="had 6 events and has 4"):
+            campaign.ask()
 
 
 def test_connections_may_come_and_go(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Lifecycle(Work):
 
     def rename(self, name: str, actor: str | None = None) -> bool:
         """Another name; workers that know the old one still reach the campaign by it."""
-        new = new_name(name)
+        new, who = new_name(name), _who(actor)
         with self._replica.change() as (transaction, _):
             old = transaction.head.name
             if new == old:
@@ -81,7 +81,7 @@ class Lifecycle(Work):
                 raise CampaignExists(
                     f"{new!r} is, was, or looks like the name of another campaign. Choose another."
                 )
-            return self._add(transaction, "renamed", json.dumps({"from": old, "to": new}), actor)
+            return self._add(transaction, "renamed", json.dumps({"from": old, "to": new}), who)
 
     def change(
         self,
@@ -138,7 +138,7 @@ class Lifecycle(Work):
 
     def _add(self, transaction: Transaction, kind: str, note: str, actor: str | None) -> bool:
         """The event, and what it changes."""
-        who = myself() if actor is None else note_text("actor", actor, LONGEST_NAME)
+        who = _who(actor)
         token = secrets.token_hex(16)
         event = transaction.add(kind, token, None, None, self._clock(), note=note, actor=who)
         transaction.changes = changes(transaction.changes).after(event).to_json()
@@ -150,6 +150,11 @@ class Lifecycle(Work):
         if decision is not None or now.closed:
             why = f"closed ({now.reason})" if decision is None else f"decided ({decision.text})"
             raise NotPossible(f"campaign {self.name!r} is {why}: there is nothing to {what}.")
+
+
+def _who(actor: str | None) -> str:
+    """Who changes something: user@host, unless said."""
+    return myself() if actor is None else note_text("actor", actor, LONGEST_NAME)
 
 
 def _relabelled(old: tuple[str, ...], new: Mapping[str, str]) -> list[str]:

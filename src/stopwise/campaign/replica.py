@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class Committed(NamedTuple):
     """What others see of it."""
 
     last: int
+    hash: bytes
     name: str
     spec: CampaignSpec
     decision: Decision | None
@@ -76,9 +77,9 @@ class Replica:
         self._specs: dict[str | None, CampaignSpec] = {}
         now = self._spec_after(text)
         self._working = Working(name, now, spec.session())
-        self._committed = Committed(0, name, now, None)
+        self._committed = Committed(0, b"", name, now, None)
         self._open: Transaction | None = None  # of the thread that changes something
-        self._depth, self._thread = 0, 0
+        self._thread = 0
         self._lock = threading.RLock()
         nothing = np.zeros(len(spec.labels), dtype=np.int64)
         self._snapshot = Snapshot(0, spec.session(), None, nothing, spec)
@@ -137,7 +138,7 @@ class Replica:
     def _publish(self) -> None:
         """The changes are committed: now others may see them."""
         work = self._working
-        self._committed = Committed(work.last, work.name, work.spec, work.decision)
+        self._committed = Committed(work.last, work.hash, work.name, work.spec, work.decision)
 
     @contextmanager
     def look(self) -> Iterator[tuple[Transaction, Snapshot]]:
@@ -163,11 +164,12 @@ class Replica:
 
     def _spec_after(self, text: str | None) -> CampaignSpec:
         """The spec with these changes."""
-        if text not in self._specs:
-            made = specs.changed(self.base, dict(changes(text).spec))
+        found = self._specs.get(text)
+        if found is None:
+            found = specs.changed(self.base, dict(changes(text).spec))
             newest = list(self._specs.items())[-3:]
-            self._specs = {**dict(newest), text: made}
-        return self._specs[text]
+            self._specs = {**dict(newest), text: found}
+        return found
 
     def _inside(self) -> bool:
         """Whether this thread is in a block of ``change``."""
@@ -192,10 +194,11 @@ class Replica:
 
     def _catch_up(self, transaction: Transaction) -> None:
         """What is to be changed, after the last event."""
-        head, work = transaction.head, self._working
-        if head.last < work.last or (head.last == work.last and work.hash not in (b"", head.hash)):
+        head, work, known = transaction.head, self._working, self._committed
+        other = head.last == known.last and known.hash not in (b"", head.hash)
+        if head.last < known.last or other:
             raise StorageDamaged(
-                f"{self.store.shown}: campaign {head.name!r} had {work.last:,} events and has "
+                f"{self.store.shown}: campaign {head.name!r} had {known.last:,} events and has "
                 f"{head.last:,}, or others: the storage was replaced while it was open. Nothing is "
                 "acknowledged any more. Stop all processes that use it, put the right storage in "
                 "its place, and start again."
@@ -218,7 +221,7 @@ class Replica:
             found = event_hash(found, event)
         if found != head.hash:
             raise _broken(self.store, head)
-        if _adds_arms(fresh):
+        if _adds_arms(fresh, work.session):
             return self._derived(transaction)
         replay(work.session, [fresh], _asked_before(transaction, fresh, work.last))
         return work.session
@@ -231,7 +234,7 @@ class Replica:
             return self._derived(transaction), 0
         last, _ = stored
         fresh = transaction.since(last) if last < transaction.head.last else []
-        if last > transaction.head.last or _adds_arms(fresh) or _changes_losses(fresh):
+        if last > transaction.head.last or _changes_losses(fresh):
             return self._derived(transaction), 0
         replay(session, [fresh], _asked_before(transaction, fresh, last))
         return session, len(content)
@@ -256,8 +259,7 @@ class Replica:
         """For a new snapshot: a copy of the last one's session, led through the events since."""
         if seen.last and seen.last <= transaction.head.last:
             session, fresh = spec.session(), transaction.since(seen.last)
-            same = not (_adds_arms(fresh) or _changes_losses(fresh))
-            if same and session.load(seen.session.dump()):
+            if not _changes_losses(fresh) and session.load(seen.session.dump()):
                 replay(session, [fresh], _asked_before(transaction, fresh, seen.last))
                 return session
         return self._opened(transaction)[0]
@@ -293,12 +295,17 @@ class Replica:
         return work.session
 
 
-def _adds_arms(record: Sequence[Event]) -> bool:
-    return any(event.kind == "changed" and "arms" in json.loads(event.note) for event in record)
+def _changed(record: Sequence[Event]) -> list[dict[str, Any]]:
+    """What these events change of the spec."""
+    return [json.loads(event.note) for event in record if event.kind == "changed"]
+
+
+def _adds_arms(record: Sequence[Event], session: AnySession) -> bool:
+    return any(len(new.get("arms", ())) > session.counts.size for new in _changed(record))
 
 
 def _changes_losses(record: Sequence[Event]) -> bool:
-    return any(event.kind == "changed" and "losses" in json.loads(event.note) for event in record)
+    return any("losses" in new for new in _changed(record))
 
 
 def unreadable(head: Head, error: Exception) -> CampaignUnreadable:

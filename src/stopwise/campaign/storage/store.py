@@ -1,8 +1,8 @@
 """Where campaigns live: SQLite, PostgreSQL or memory, through one set of tables.
 
 Every change of a campaign is one transaction that holds the campaign's lock from its first read: in
-SQLite BEGIN IMMEDIATE, in PostgreSQL the campaign's row. Events are only ever added. ``state`` is what
-the session knows after event ``last``: it saves replaying, and can be derived from the events again.
+SQLite BEGIN IMMEDIATE, in PostgreSQL the campaign's row. Events are only ever added. A state is what
+the session knew after one of the last events: it saves replaying, and can be derived from the events.
 """
 
 from __future__ import annotations
