@@ -208,26 +208,20 @@ def test_kills_of_migrations(tmp_path: Path) -> None:
 
 
 def old_storage(server: Server) -> str:
-    """The oldest schema on a server, with the campaigns of its file."""
+    """The tables and campaigns of the oldest version's file, on a server."""
     address = server.fresh()
-    Store(address).close()
     with (
         closing(sqlite3.connect(ASSETS / "campaign-schema-1.db")) as old,
         server.connect(address.rsplit("/", 1)[1]) as new,
     ):
-        for column in ("state", "slowest", "changes"):
-            new.execute(f"ALTER TABLE stopwise_campaigns DROP COLUMN {column}".encode())
-        new.execute("ALTER TABLE stopwise_events DROP COLUMN actor")
-        new.execute("DROP TABLE stopwise_names")
-        for table in ("campaigns", "events", "leases"):
-            rows = old.execute(f"SELECT * FROM stopwise_{table}").fetchall()
-            if table == "events":
+        tables = old.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+        for name, made in tables:
+            new.execute(made.replace("id INTEGER", "id SERIAL").encode())
+            rows = old.execute(f"SELECT * FROM {name}").fetchall()
+            if name == "stopwise_events":
                 rows = [(*row[:7], bool(row[7]), row[8]) for row in rows]
             holes = ", ".join(["%s"] * len(rows[0]))
-            new.cursor().executemany(
-                f"INSERT INTO stopwise_{table} VALUES ({holes})".encode(), rows
-            )
-        new.execute("UPDATE stopwise_schema SET version = 1")
+            new.cursor().executemany(f"INSERT INTO {name} VALUES ({holes})".encode(), rows)
     return address
 
 
