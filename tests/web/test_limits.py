@@ -13,7 +13,7 @@ import pytest
 import stopwise as sw
 from asgi import Answer, call, running
 from serving import SPEC
-from stopwise.campaign.errors import StorageDamaged
+from stopwise.campaign.errors import StorageAway, StorageDamaged
 from stopwise.campaign.storage.store import Store
 from stopwise.core.errors import StopwiseError
 from stopwise.web import access
@@ -183,7 +183,8 @@ def test_odd_addresses_are_refused_in_our_own_form(store: Store) -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (StopwiseError("sqlite:///secret.db: another file is there"), "does not answer"),
+        (StopwiseError("sqlite:///secret.db: another file is there"), "cannot be used"),
+        (StorageAway("sqlite:///secret.db: locked"), "does not answer"),
         (StorageDamaged("sqlite:///secret.db: damaged"), "damaged"),
     ],
 )

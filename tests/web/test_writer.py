@@ -157,7 +157,7 @@ def test_a_slow_campaign_leaves_the_time_to_others(monkeypatch: pytest.MonkeyPat
             shared.used(name, 30, 0.002, 0.002)
     assert 0.1 < used["slow"] / (now - 100.0) < 0.16, "it leaves six times as long as it takes"
     assert shared.quota("slow") == 1
-    assert shared.quota("quick") == 60
+    assert shared.quota("quick") == TOGETHER
 
 
 def test_nobody_waits_for_others_who_do_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

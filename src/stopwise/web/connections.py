@@ -23,7 +23,7 @@ FIELDS = 100  # headers of a request, at most
 PIPELINED = 100  # further requests that came before the first one was answered, at most
 UNREAD = 10.0  # seconds in which some of an answer must be read
 ALL_UNREAD = (
-    64_000_000  # bytes of answers that wait to be read, at most: for more the largest are closed
+    64_000_000  # bytes of answers that may wait to be read: for more the largest are closed
 )
 REFUSED = {
     400: ("BadRequest", "this is not HTTP."),
@@ -73,6 +73,7 @@ class Connections:
         self._timed_out += 1
         _log("half_open", why, connection)
         connection.transport.close()
+        self.unread(connection)
 
     def unread(self, connection: Protocol, before: int | None = None) -> None:
         """Some of an answer must be read before long, and not too much of all answers may wait for that.
@@ -81,6 +82,8 @@ class Connections:
         """
         self.read(connection)
         size = connection.transport.get_write_buffer_size()
+        if not size:
+            return
         if before is not None and size >= before:
             self._abandon(connection, f"nothing read in {UNREAD:g} s")
             return
@@ -122,8 +125,7 @@ class Protocol(HttpToolsProtocol):
         self._rest: float | None = HEADERS
         self._started = True
         self._raw = 0  # bytes that are neither of a body nor of a whole head
-        self._size, self._fields = 0, 0  # of the head, as far as it is parsed
-        self._in_body, self._refused = False, False
+        self._large, self._refused = False, False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody is there."""
@@ -148,7 +150,7 @@ class Protocol(HttpToolsProtocol):
             return
         self._raw += len(data)
         super().data_received(data)
-        if self._raw > HEAD and not self._refused:
+        if (self._raw > HEAD or len(self.headers or ()) > FIELDS) and not self._refused:
             self._refuse()
         if self._rest is None:
             self._half_open.done(self)
@@ -159,34 +161,25 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
-        self._fields, self._size = 0, 0
         if self._rest is None:
             self._rest, self._started = HEADERS, False
 
-    def on_url(self, url: bytes) -> None:
-        """A piece of the first line."""
-        self._count(len(url))
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or after the body a trailer."""
-        self._fields += 1
-        self._count(len(name) + len(value))
-        if not self._in_body:  # the request may be answered already: a trailer changes nothing
-            super().on_header(name, value)
-
-    def _count(self, size: int) -> None:
-        self._size += size
-        if self._size > HEAD or self._fields > FIELDS:
-            raise TooMuch
-
     def on_headers_complete(self) -> None:
         """Now the body, if there is one."""
-        if len(self.pipeline) >= PIPELINED:
+        if self._too_large() or len(self.pipeline) >= PIPELINED:
             raise TooMuch
         super().on_headers_complete()
+        self.headers = []  # for trailers, which change nothing: the request may be answered already
         self._rest, self._started = BODY, False
-        self._raw, self._in_body = 0, True
+        self._raw = 0
+
+    def _too_large(self) -> bool:
+        """Whether a head that came at once is larger than one that came in pieces could be."""
+        size = (
+            sum(len(name) + len(value) for name, value in self.headers) if self._raw > HEAD else 0
+        )
+        self._large = len(self.headers) > FIELDS or len(self.url) + size > HEAD
+        return self._large
 
     def on_chunk_header(self) -> None:
         """The length of the next piece of the body, and what else that line may have."""
@@ -201,11 +194,11 @@ class Protocol(HttpToolsProtocol):
         """The request is there."""
         super().on_message_complete()
         self._rest = None
-        self._raw, self._in_body = 0, False
+        self._raw = 0
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
         """What cannot be parsed, and what was refused while it was."""
-        self._refuse(431 if self._size > HEAD or self._fields > FIELDS else 400)
+        self._refuse(431 if self._large else 400)
 
     def _refuse(self, status: int = 431) -> None:
         """Say why, unless another answer is on its way, and close."""
@@ -219,6 +212,17 @@ class Protocol(HttpToolsProtocol):
         head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: "
         self.transport.write(STATUS_LINE[status] + head + b"%d\r\n\r\n" % len(body) + body)
         self.transport.close()
+
+    def on_response_complete(self) -> None:
+        """A connection that is to be closed stays until all is read: not for ever."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._half_open.unread(self)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """No further request came; nor does the last answer wait for ever."""
+        super().timeout_keep_alive_handler()
+        self._half_open.unread(self)
 
     def pause_writing(self) -> None:
         """Much of an answer waits to be read."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import time
+from functools import lru_cache
 
 from starlette.concurrency import run_in_threadpool
 
@@ -11,7 +14,14 @@ from stopwise.campaign.errors import StorageAway, StorageDamaged
 from stopwise.campaign.storage.store import Store
 from stopwise.core.errors import StopwiseError
 
+log = logging.getLogger("stopwise.web")
 FRESH = 1.0  # seconds for which an answer is used again
+
+
+@lru_cache(maxsize=100)
+def log_once(message: str) -> None:
+    """Say what the answer does not."""
+    log.error(json.dumps({"problem": message}))
 
 
 class Readiness:
@@ -36,7 +46,10 @@ class Readiness:
             self._store.check_room()
         except StorageDamaged:
             return "the storage is damaged."
-        except StopwiseError as error:
+        except StorageAway as error:
             full = "the disk is full" in str(error)
             return f"the storage: {'the disk is full' if full else 'does not answer'}. Try again."
+        except (StopwiseError, OSError) as error:
+            log_once(str(error))
+            return "the storage cannot be used; the service's log says why."
         return ""

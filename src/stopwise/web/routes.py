@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -39,11 +36,11 @@ from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.web import forms
 from stopwise.web.middleware.http import ALLOWED
 from stopwise.web.preview import preview as work_out
+from stopwise.web.readiness import log_once
 from stopwise.web.reading import file
 from stopwise.web.service import Service
 from stopwise.web.writer import InternalError, fault
 
-log = logging.getLogger("stopwise.web")
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (UnknownCampaign, 404),
     (UnknownToken, 404),
@@ -82,7 +79,7 @@ def answer_error(_: Request | None, error: Exception) -> Response:
     """Every error of ours as JSON."""
     code, found = problem(error)
     if isinstance(error, StorageDamaged):
-        _log_once(str(error))
+        log_once(str(error))
     headers = {"retry-after": "1"} if code == 503 else None
     return JSONResponse(found.model_dump(), code, headers)
 
@@ -90,11 +87,6 @@ def answer_error(_: Request | None, error: Exception) -> Response:
 def answer_fault(error: Exception) -> Response:
     """An error that nobody expected: logged, and told without its details."""
     return answer_error(None, fault(error))
-
-
-@cache
-def _log_once(message: str) -> None:
-    log.error(json.dumps({"problem": message}))
 
 
 def not_valid(errors: Iterable[tuple[Sequence[Any], str]]) -> Response:

@@ -32,6 +32,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "tells"): (forms.Tells, routes.tells),
     ("GET", "page"): (None, routes.page),
 }
+ROLES = {route: NEEDED[f"{route[0]} {CAMPAIGN}/{route[1]}"] for route in ROUTES}
 
 
 class Shortcut:
@@ -46,7 +47,7 @@ class Shortcut:
         route = None if found is None else ROUTES.get((scope["method"], found[2]))
         if found is None or route is None or has_encoded_slash(scope):
             return False
-        start, role = time.perf_counter(), NEEDED[f"{scope['method']} {CAMPAIGN}/{found[2]}"]
+        start, role = time.perf_counter(), ROLES[scope["method"], found[2]]
         answer = await self._checks.refusal(scope, role) or await _answer(
             Request(scope, receive), found[1], *route
         )

@@ -47,7 +47,7 @@ class Turns:
 
         Waiting for a disk or a network does not make turns smaller: it takes as long for one change.
         """
-        most = min(TOGETHER, max(FIRST, 2 * changes), int(PIECE * changes / max(computed, 1e-6)))
+        most = min(TOGETHER, int(PIECE * changes / max(computed, 1e-6)))
         end = time.monotonic()
         for table in (self._quota, self._due):
             table.pop(name, None)  # the newest last

@@ -9,7 +9,7 @@ import queue
 import threading
 import time
 import traceback
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby, islice
@@ -34,6 +34,8 @@ class InternalError(StopwiseError):
 
 class Job:
     """A change of a campaign that somebody waits for: some work, or else samples that are told."""
+
+    __slots__ = ("done", "name", "place", "tells", "told", "work")
 
     def __init__(
         self, name: str, work: Callable[[Campaign], Any] | None, tells: Sequence[tuple[str, float]]
@@ -65,7 +67,7 @@ class Writer:
         self._turns = Turns()
         self._over = False
         self.waiting = 0  # changes that somebody waits for; of each campaign:
-        self._waiting: Counter[str] = Counter()
+        self._waiting: dict[str, int] = {}
         self.commits = 0
         self.changes = 0
         self._thread = threading.Thread(target=self._write, name="stopwise-writer", daemon=True)
@@ -83,18 +85,13 @@ class Writer:
         return found
 
     async def _submit(self, job: Job) -> Any:
-        if self.waiting >= WAITING or self._waiting[job.name] >= OF_ONE:
+        own = self._waiting.get(job.name, 0)
+        if self.waiting >= WAITING or own >= OF_ONE:
             raise StorageAway("too many changes are waiting. Try again.")
         self.waiting += 1
-        self._waiting[job.name] += 1
+        self._waiting[job.name] = own + 1
         self._inbox.put(job)
-        try:
-            return await job.done
-        finally:
-            self.waiting -= 1
-            self._waiting[job.name] -= 1
-            if not self._waiting[job.name]:
-                del self._waiting[job.name]
+        return await job.done
 
     def close(self) -> None:
         """Finish what waits, and end."""
@@ -152,7 +149,24 @@ class Writer:
             elif not part.last:  # the rest of a job that has failed
                 self._queues[name].popleft()
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            parts[0].job.done.get_loop().call_soon_threadsafe(_answer, results)
+            parts[0].job.done.get_loop().call_soon_threadsafe(self._answer, name, results)
+
+    def _answer(self, name: str, results: list[Result]) -> None:
+        """Wake up all who wait."""
+        finished = 0
+        for part, result, refused in results:
+            job = part.job
+            finished += part.last or refused is not None
+            if job.done.done():
+                continue  # whoever asked has gone
+            if refused is not None:
+                job.done.set_exception(refused)
+            elif part.last:
+                job.done.set_result(job.told + result if job.told else result)
+        self.waiting -= finished
+        self._waiting[name] -= finished
+        if not self._waiting[name]:
+            del self._waiting[name]
 
     def _together(self, name: str, parts: list[Part]) -> list[Result]:
         """What came of each, stored or refused.
@@ -203,15 +217,3 @@ def fault(error: Exception) -> InternalError:
     """What nobody expected: logged, and told without its details."""
     log.error(json.dumps({"fault": "".join(traceback.format_exception(error))}))
     return InternalError(FAULT)
-
-
-def _answer(results: list[Result]) -> None:
-    """Wake up all who wait."""
-    for part, result, refused in results:
-        job = part.job
-        if job.done.done():
-            continue  # whoever asked has gone
-        if refused is not None:
-            job.done.set_exception(refused)
-        elif part.last:
-            job.done.set_result(job.told + result if job.told else result)

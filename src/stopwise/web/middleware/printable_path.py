@@ -17,6 +17,7 @@ class PrintablePath:
 
     def refusal(self, scope: Scope) -> Response | None:
         """Why a request does not pass."""
-        if CONTROL.search(scope["path"]) is None:
+        path: str = scope["path"]
+        if path.isprintable() or CONTROL.search(path) is None:
             return None
         return refusal(400, "BadPath", "the path has a control character. Remove it.")
