@@ -23,8 +23,8 @@ from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Transaction
 from stopwise.core.arrays import Ints
 
-# bytes of state for each event since it was last stored: a large one is stored more seldom
-STATE_PER_EVENT = 4096
+# the session's state is stored after so many events, and a large one more seldom
+EVENTS_PER_STATE, STATE_PER_EVENT = 32, 4096  # events; bytes
 
 
 class Snapshot(NamedTuple):
@@ -187,7 +187,8 @@ class Replica:
         """Store the session: after more events, the larger it is, so that all commits are short."""
         work = self._working
         since = transaction.last - transaction.stored
-        if work.decision is not None or since * STATE_PER_EVENT >= work.size:
+        due = since >= max(EVENTS_PER_STATE, work.size // STATE_PER_EVENT)
+        if due or not work.size or work.decision is not None:
             content = sealed_state(transaction.last, work.session.dump())
             transaction.save_state(content)
             work.size = len(content)

@@ -9,6 +9,7 @@ TOGETHER = 512  # changes in one commit, at most
 FIRST = 16  # changes of a campaign's first turn
 PIECE = 0.05  # seconds of computing that a turn should take
 OTHERS = 6.0  # times as long as its turn a campaign leaves to others, if they use it
+SLOW = 0.02  # seconds from which on a turn holds others up: shorter ones are followed at once
 GAP = 0.03  # seconds in which those who were just answered come back
 REMEMBERED = 1000  # campaigns
 
@@ -16,8 +17,8 @@ REMEMBERED = 1000  # campaigns
 class Turns:
     """How much each campaign may do at once, and when it may go on.
 
-    After a turn of t seconds a campaign waits for ``OTHERS * t``, as long as others have something to
-    write. They have if one of them waits, or was served within ``GAP``: clients that send the next
+    After a slow turn of t seconds a campaign waits for ``OTHERS * t``, as long as others have something
+    to write. They have if one of them waits, or was served within ``GAP``: clients that send the next
     change when the last one is answered do not wait here while their answers are on the way.
     """
 
@@ -54,7 +55,7 @@ class Turns:
             if len(table) >= REMEMBERED:
                 del table[next(iter(table))]
         self._quota[name] = max(1, most)
-        self._due[name] = end + OTHERS * seconds
+        self._due[name] = end + OTHERS * seconds if seconds > SLOW else end
         if name != self._last:
             self._last, self._others_ended = name, self._ended
         self._ended = end

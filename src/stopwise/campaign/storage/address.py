@@ -136,7 +136,7 @@ class SameFile:
         self._size = now.st_size
 
     def check_both(self) -> None:
-        """The same for the file beside it, in which SQLite writes first, in an open transaction."""
+        """The same for the file beside it, in which SQLite writes first, after a change."""
         self.check()
         found = _identity(self._log)
         if found == NO_FILE or self._log_file not in (NO_FILE, found):

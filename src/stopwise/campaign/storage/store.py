@@ -158,8 +158,6 @@ class Store:
                 if first is not None:
                     with self._turn(reads):
                         raw.execute(first)
-                if not reads and self._file is not None:
-                    self._file.check_both()
                 yield connection
                 raw.commit()
             if not reads and self._file is not None:  # else what is written nobody may find again
