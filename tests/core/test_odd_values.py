@@ -11,7 +11,7 @@ import pickle
 import random
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -252,3 +252,63 @@ def test_a_number_that_is_nearly_infinite_is_refused_where_it_would_overflow() -
     for name in ("costs", "deviations"):
         with pytest.raises(BadArgument, match=f"{name}: got 1e"):
             sw.run(sw.BestArm(2), [0.0, 9.0], family=sw.Gaussian(), **{name: 1e300})
+
+
+QUESTIONS = ("best-arm", {"kind": "thresholding", "threshold": 0.5}, {"kind": "top-arms", "m": 1})
+FAMILIES = (
+    "exponential",
+    {"kind": "gaussian", "variance": 1.0},
+    {"kind": "gaussian", "variance": "unknown"},
+    {"kind": "inverse-gaussian", "shape": 1.0},
+    {"kind": "bounded", "low": 0, "high": 1},
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_samples_near_zero_have_a_status(question: Any, family: Any) -> None:
+    for first, second in ((5e-324, 5e-324), (5e-324, 1e-310), (1e-100, 5e-324), (5e-324, 1.0)):
+        campaign = sw.Campaign.create(
+            {**odd.SPEC, "question": question, "family": family}, "memory:", "near zero"
+        )
+        for value in (first, second, first, second, first, second):
+            for arm in (0, 1):
+                campaign.record(arm, value if arm else first)
+        assert "evidence" in "\n".join(campaign.status().lines())
+        assert campaign.explain().text
+        with suppress(sw.CampaignDecided):  # where the spread is tiny, too
+            assert campaign.ask()[0].arm in (0, 1)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_nothing_is_pursued_before_the_first_ask(question: Any) -> None:
+    campaign = sw.Campaign.create({**odd.SPEC, "question": question}, "memory:", "recorded")
+    for arm in (0, 1, 1, 0):
+        campaign.record(arm, float(arm))
+    assert campaign.status().pursued is None
+    assert campaign.explain().pursued is None
+    campaign.ask()
+    assert campaign.status().pursued is not None
+
+
+@pytest.mark.parametrize(
+    ("problem", "family", "means"),
+    [
+        (sw.BestArm(2), sw.Gaussian(), [5e-324, 1e-100]),
+        (sw.BestArm(2), sw.Gaussian(1e250), [0.0, 9.0]),
+        (sw.BestArm(2), sw.Bernoulli(), [5e-324, 1e-100]),
+        (sw.TopArms(2, 1), sw.Gaussian(), [5e-324, 1e-160]),
+        (sw.AnyLowArm(2, 0.5), sw.Exponential(), [5e-324, 5e-324]),
+        (sw.Sphere(2), sw.Gaussian(), [1e-310, -1e100]),
+    ],
+    ids=str,
+)
+def test_numbers_at_the_ends_of_their_range_bring_no_warnings(
+    problem: Any, family: Any, means: list[float]
+) -> None:
+    found = sw.oracle(problem, means, family=family)
+    assert found.value >= 0.0
+    assert sw.lower_bound(problem, means, family=family) >= 0.0
+    assert all(
+        value >= 0.0 for value in sw.evidence(problem, means, family=family, counts=[1, 1]).values()
+    )

@@ -163,9 +163,10 @@ class View:
         """The evidence for one answer."""
         problem, _, _, rule = self.design.setting
         about, code = (rule, problem, self.family, self.weighed), encode(problem, answer)
-        if self.missing.any():
-            return float(evidence_missing(*about, self.missing, code))
-        return float(evidence(*about, code))
+        with np.errstate(all="ignore"):  # as silent as compiled code
+            if self.missing.any():
+                return float(evidence_missing(*about, self.missing, code))
+            return float(evidence(*about, code))
 
     @property
     def pursued(self) -> Answer | None:

@@ -99,6 +99,11 @@ def moderate(name: str, number: float) -> float:
     return number
 
 
+def margin(given: Any) -> float:
+    """An epsilon: how far from the best is still good enough."""
+    return moderate("epsilon", not_negative("epsilon", given))
+
+
 def is_list(given: Any) -> bool:
     """Whether it holds several values: a list, an array or the like, but not a text."""
     if isinstance(given, np.ndarray):

@@ -37,6 +37,8 @@ def half_normal(x: float) -> tuple[float, float]:
         return 0.5 * x * x + math.log(2.0), x
     if y < 25.0:
         scaled = math.exp(y * y) * math.erfc(y)
+    elif y == math.inf:
+        return -math.inf, 0.0
     else:  # both factors leave the range of floats: four terms of the series
         z = 0.5 / (y * y)
         scaled = (1.0 - z * (1.0 - z * (3.0 - 15.0 * z))) / (y * math.sqrt(math.pi))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +28,20 @@ from stopwise.oracles.witness import payoff_table
 from stopwise.problems import verbs
 from stopwise.problems.verbs import Answer
 
+P = ParamSpec("P")
+R = TypeVar("R")
 TIE = 1e-9  # values this close, relatively, count as one: ties are sets
+
+
+def silently(function: Callable[P, R]) -> Callable[P, R]:
+    """Numbers that leave the range of floats are infinite or 0 without a word, as in compiled code."""
+
+    @functools.wraps(function)
+    def silent(*arguments: P.args, **options: P.kwargs) -> R:
+        with np.errstate(all="ignore"):
+            return function(*arguments, **options)
+
+    return silent
 
 
 def check_instance(
@@ -56,6 +71,7 @@ def correct_answers(problem: Problem, means: ArrayLike) -> tuple[Answer, ...]:
 
 
 @needs_family
+@silently
 def cost(
     problem: Problem, means: ArrayLike, *, family: Family, weights: ArrayLike, answer: Answer
 ) -> Cost:
@@ -71,6 +87,7 @@ LISTED = 10_000  # answers that are gone through one by one
 
 
 @needs_family
+@silently
 def evidence(
     problem: Problem, means: ArrayLike, *, family: Family, counts: ArrayLike
 ) -> dict[Answer, float]:
@@ -93,6 +110,7 @@ def evidence(
 
 
 @needs_family
+@silently
 def oracle(
     problem: Problem,
     means: ArrayLike,
@@ -138,6 +156,7 @@ def oracle(
 
 
 @needs_family
+@silently
 def lower_bound(
     problem: Problem,
     means: ArrayLike,
@@ -158,6 +177,7 @@ def lower_bound(
 
 
 @needs_family
+@silently
 def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answer) -> Witness:
     """Lemma 2's minimax distribution on the alternative to an answer, and the gap it certifies."""
     mu = check_instance(problem, means, family)
@@ -171,6 +191,7 @@ def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answe
 
 
 @needs_family
+@silently
 def track_and_stop_bound(
     problem: Problem,
     means: ArrayLike,
@@ -198,6 +219,7 @@ def track_and_stop_bound(
 
 
 @needs_family
+@silently
 def reachable_answers(
     problem: Problem,
     means: ArrayLike,

@@ -86,7 +86,7 @@ def asked_of(
     """The question: for the best arm unless a problem is given, which says more than the others."""
     checks.choice("goal", goal, ("max", "min"), '"max" or "min"')
     checks.truth("ties", ties)
-    margin = checks.not_negative("epsilon", epsilon)
+    margin = checks.margin(epsilon)
     if problem is None:
         return Ranking(1 if goal == "max" else -1, margin)
     found = question(problem)
@@ -117,7 +117,7 @@ def comparison(
     check_role("family", family, Family)
     count = checks.whole("arms", arms, least=2, most=MOST_ARMS)
     risk = checks.probability("delta", delta)
-    margin = checks.not_negative("epsilon", epsilon)
+    margin = checks.margin(epsilon)
     kind, size = differences_of(family), 0 if pool is None else checks.whole("pool", pool, least=1)
     known = checks.truth("deterministic", deterministic) and size > 0
     if checks.truth("ties", ties) and margin == 0.0 and not known:

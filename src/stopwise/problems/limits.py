@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from stopwise.core.arrays import Floats, divide, fill
-from stopwise.core.checks import arm_count, finite
+from stopwise.core.checks import arm_count, finite, moderate
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.options import NUMBER, Option
@@ -76,7 +76,8 @@ class ArmSides(_ArmSides, OneThreshold, listed=False):
     options = {"threshold": Option(NUMBER, "The level that means are compared with")}
 
     def __new__(cls, arms: int, threshold: float) -> Self:
-        return super().__new__(cls, arm_count(arms), finite("threshold", threshold))
+        limit = moderate("threshold", finite("threshold", threshold))
+        return super().__new__(cls, arm_count(arms), limit)
 
 
 @verbs.check.register(ArmSides)

@@ -11,7 +11,7 @@ import numpy as np
 from stopwise.cells.bound import arm_cost, divergence_from, project_bound, total_divergence
 from stopwise.cells.shape import Shape, bound_shape, side_shape
 from stopwise.core.arrays import Floats, smallest
-from stopwise.core.checks import arm_count, finite, not_negative
+from stopwise.core.checks import arm_count, finite, margin, moderate
 from stopwise.core.data import Data
 from stopwise.core.options import NOT_NEGATIVE, NUMBER, Option
 from stopwise.core.verbs import jitable
@@ -58,8 +58,8 @@ class MinimumThreshold(_MinimumThreshold, TwoAnswers, OneThreshold):
         return super().__new__(
             cls,
             arm_count(arms),
-            finite("threshold", threshold),
-            not_negative("epsilon", epsilon),
+            moderate("threshold", finite("threshold", threshold)),
+            margin(epsilon),
         )
 
 

@@ -201,7 +201,7 @@ def crossing(bets: Any, family: Any, data: Data, arm: int, level: float, end: fl
         if not min(near, far) < c < max(near, far):
             stride *= 8.0 + 8.0 * turn * turn
             c = near + stride if math.isinf(far) else _between(mean, near, far, end)
-        if abs(far - c) <= NEGLIGIBLE * abs(far - mean) or math.isinf(c):
+        if c == far or abs(far - c) < NEGLIGIBLE * abs(far - mean) or math.isinf(c):
             break  # nothing is refuted up to the end
         value, slope = refutation(bets, family, data, arm, c)
         if value < level:

@@ -341,8 +341,12 @@ def best_arm_bound(family: Any, data: Data, arm: int, margin: float) -> float:
                 if high < math.inf:
                     x = high - margin - max(inward * (high - margin - x), end_distance(low, high))
                 b = divergence(of_arm(family, j), means[j], x + margin)
+                if not b > 0.0:  # too small for a float: no bound this way
+                    return best
                 inverse += 1.0 / b
                 ratios += divergence(of_arm(family, arm), means[arm], x) / b
+        if not inverse > 0.0:
+            return best
         best = min(best, max(1.0, ratios) / inverse)
         if high - margin >= means[arm]:
             break

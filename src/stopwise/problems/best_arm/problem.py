@@ -12,7 +12,7 @@ from stopwise.cells.bound import precision, total_divergence
 from stopwise.cells.gap import add_gap_hessian, pair_cost, pair_floor, project_gap
 from stopwise.cells.shape import Shape, gap_shape
 from stopwise.core.arrays import Floats, assign, largest
-from stopwise.core.checks import arm_count, not_negative
+from stopwise.core.checks import arm_count, margin
 from stopwise.core.data import Curve, Data
 from stopwise.core.options import NOT_NEGATIVE, Option
 from stopwise.core.values import Problem
@@ -46,7 +46,7 @@ class BestArm(_BestArm, Problem):
     }
 
     def __new__(cls, arms: int, epsilon: float = 0.0, goal: str = "max") -> BestArm:
-        size, close = arm_count(arms, least=2), not_negative("epsilon", epsilon)
+        size, close = arm_count(arms, least=2), margin(epsilon)
         found: BestArm = asked_for(goal, super().__new__(cls, size, close))
         return found
 

@@ -15,7 +15,7 @@ import numpy as np
 from stopwise.cells.gap import add_gap_hessian, pair_cost, project_gap, separation_beyond
 from stopwise.cells.shape import Shape, gap_shape
 from stopwise.core.arrays import Floats
-from stopwise.core.checks import arm_count, not_negative, whole
+from stopwise.core.checks import arm_count, margin, whole
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NOT_NEGATIVE, Option
@@ -54,7 +54,7 @@ class AgainstControl(_Control, Problem, listed=False):
         size, place = arm_count(arms, least=2), whole("control", control, least=0)
         if place >= size:
             raise BadArgument("control", control, f"an arm, a whole number from 0 to {size - 1}")
-        close = not_negative("epsilon", epsilon)
+        close = margin(epsilon)
         found: Self = asked_for(goal, super().__new__(cls, size, place, close))
         return found
 

@@ -12,7 +12,7 @@ import numpy as np
 from stopwise.cells.gap import add_gap_hessian, pair_cost, project_gap
 from stopwise.cells.shape import Shape, gap_shape
 from stopwise.core.arrays import Floats
-from stopwise.core.checks import arm_count, not_negative, whole
+from stopwise.core.checks import arm_count, margin, whole
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import COUNT, NOT_NEGATIVE, Option
@@ -53,7 +53,7 @@ class TopArms(_TopArms, ArmSets):
             raise BadArgument(
                 "m", m, f"a whole number from 1 to {size - 1}", f"There are {size} arms in all."
             )
-        close = not_negative("epsilon", epsilon)
+        close = margin(epsilon)
         found: TopArms = asked_for(goal, super().__new__(cls, size, named, close))
         return found
 
