@@ -202,12 +202,10 @@ def test_texts_that_forge_lines_are_refused(odd: Any, path: Path) -> None:
 @pytest.mark.parametrize("family", ["exponential", "bounded-coin", "bounded"])
 def test_tiny_samples(family: str, path: Path) -> None:
     campaign = Campaign.create({**SPEC, "family": family}, path, "tiny")
-    for value in (5e-324, 1e-200):
-        with pytest.raises(sw.BadArgument, match=r"value: got .*at least 1e-100 in size"):
-            campaign.record("a", value)
-    for value in (1e-100, 3e-99):
+    for value in (5e-324, 1e-200, 0.0, 3e-310):
         for arm in ("a", "b", "a"):
-            campaign.record(arm, value)
+            if value > 0.0 or family != "exponential":
+                campaign.record(arm, value)
     assert json.dumps(campaign.status().to_dict())
     assert campaign.explain().text
 

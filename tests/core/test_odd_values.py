@@ -30,9 +30,6 @@ SAMPLED = 8  # values for each door, without the slow tests
 PATIENCE = 10.0  # seconds: all calls take milliseconds
 LONGEST = 3000  # characters of a message
 
-# Doors of campaigns and clients that still raise other errors than StopwiseError for some odd values.
-# Whoever mends one takes it out: the slow test fails where nothing is left to waive.
-WAIVED: dict[str, str] = {}
 # a service that is not there is waited for as long as it says
 FOREVER = {"None", "10**30", "2**31", "2**63", "2**63 - 1", "np.int64 max", "np.uint64 max"}
 ENDLESS = {("RemoteCampaign.wait", "timeout"): FOREVER}
@@ -128,14 +125,7 @@ def _title(door: Door) -> str:
     return f"{door.name} {door.parameter}"
 
 
-def _is_waived(door: Door) -> bool:
-    return door.parameter in WAIVED.get(door.name, "").split()
-
-
-KNOWN = [door for door in DOORS if not _is_waived(door)]
-
-
-@pytest.mark.parametrize("door", KNOWN, ids=_title)
+@pytest.mark.parametrize("door", DOORS, ids=_title)
 def test_odd_values_are_refused_by_name(door: Door) -> None:
     some = random.Random(_title(door)).sample(sorted(VALUES), SAMPLED)
     assert complaints(door, some) == []
@@ -144,16 +134,7 @@ def test_odd_values_are_refused_by_name(door: Door) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS, ids=_title)
 def test_all_odd_values_are_refused_by_name(door: Door) -> None:
-    found = complaints(door, list(VALUES))
-    if _is_waived(door):
-        assert found, "nothing is left to waive here: take it out of WAIVED"
-    else:
-        assert found == []
-
-
-def test_only_doors_that_exist_are_waived() -> None:
-    named = {(name, each) for name, parts in WAIVED.items() for each in parts.split()}
-    assert named <= {(door.name, door.parameter) for door in DOORS}
+    assert complaints(door, list(VALUES)) == []
 
 
 @pytest.mark.parametrize("name", sorted({door.name for door in DOORS}))

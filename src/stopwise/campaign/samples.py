@@ -11,7 +11,7 @@ from stopwise.campaign.errors import StorageError
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.values import Family
-from stopwise.families.verbs import Quadratic, supports, unsupported
+from stopwise.families.verbs import supports, unsupported
 
 Found = TypeVar("Found")
 
@@ -30,9 +30,6 @@ def sample_value(family: Family, value: float) -> float:
     """A number that may be a sample of the family."""
     number = checks.finite("value", float(value) if isinstance(value, bool) else value)
     sample = checks.moderate("value", number)
-    if 0.0 < abs(sample) < checks.SMALLEST and not isinstance(family, Quadratic):
-        hint = "Squares of smaller numbers are 0: choose another unit."
-        raise BadArgument("value", value, f"0, or at least {checks.SMALLEST:g} in size", hint)
     if not supports(family, sample):
         allowed = f"a possible sample of {family!r}"
         raise BadArgument("value", value, allowed, unsupported(family))

@@ -16,7 +16,6 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument
 
 LARGEST = 1e100  # beyond this squares overflow
-SMALLEST = 1e-100  # below this they are nearly 0
 LIMIT = 1e300  # beyond this a number times ten may not be a number any more, nor 1 by it
 LARGEST_WHOLE = 2**63 - 1  # beyond this compiled code and databases have no whole numbers
 LARGEST_SEED = 2**128 - 1  # what numpy draws when it is asked for a seed
