@@ -30,7 +30,6 @@ from disks import small_disk
 from postgres import Server
 from stopwise import Campaign, NewerSchema, Receipt, Session, StorageAway, Ticket
 from stopwise.campaign import spec
-from stopwise.campaign.storage.hashes import sealed_state
 from stopwise.campaign.storage.store import Store
 from stopwise.core.arrays import Floats
 from stopwise.core.kernels import compiled
@@ -391,8 +390,6 @@ def goes_on(address: str, rows: dict[int, list[tuple[Any, ...]]]) -> None:
     again = Campaign.open("running", address)
     assert again.status().samples == status.samples + len(waiting) + 1
     assert again.verify().agrees
-    with again.look() as (transaction, seen):
-        assert transaction.state() == sealed_state(seen.last, seen.session.dump())
 
 
 def test_an_older_schema_on_a_server(server: Server) -> None:
@@ -402,10 +399,11 @@ def test_an_older_schema_on_a_server(server: Server) -> None:
         for table in ("campaigns", "events", "leases"):
             rows = old.execute(f"SELECT * FROM stopwise_{table}").fetchall()
             if table == "campaigns":
-                for column in ("state", "slowest", "changes"):
+                for column in ("slowest", "changes", "stored", "hash", "seal"):
                     new.execute(f"ALTER TABLE stopwise_campaigns DROP COLUMN {column}".encode())
-                new.execute("ALTER TABLE stopwise_events DROP COLUMN actor")
-                new.execute("DROP TABLE stopwise_names")
+                new.execute("ALTER TABLE stopwise_events DROP COLUMN actor, DROP COLUMN hash")
+                new.execute("ALTER TABLE stopwise_leases DROP COLUMN seal")
+                new.execute("DROP TABLE stopwise_names, stopwise_states")
             if table == "events":
                 rows = [(*row[:7], bool(row[7]), row[8]) for row in rows]
                 events = rows
