@@ -122,9 +122,12 @@ class Replay:
                 self._known[event.token] = Known(asked.number, event.kind == "asked")
             elif self._samples is not None:
                 self._samples.add(asked.number, event)
+        arms = np.array([event.arm for event in events], dtype=np.int64)
+        if np.any((arms < 0) | (arms >= self.session.counts.size)):  # compiled code does not look
+            raise ValueError(f"arms of events {events[0].number} to {events[-1].number}")
         return Record(
             np.array([KINDS[event.kind] for event in events], dtype=np.int64),
-            np.array([event.arm for event in events], dtype=np.int64),
+            arms,
             np.array([_number(event) for event in events], dtype=float),
             np.array(waited, dtype=np.int64),
             np.array(numbers, dtype=np.int64),

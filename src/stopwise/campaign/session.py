@@ -210,6 +210,10 @@ class Session(View):
         """Events of one kind, in turn; how many matter: all, or up to the one that decides."""
         if self.decision is not None:
             return 0
+        if (
+            arms and not 0 <= min(arms) <= max(arms) < self.counts.size
+        ):  # compiled code does not look
+            raise BadArgument("arms", arms, f"arms from 0 to {self.counts.size - 1}")
         if len(arms) > rounds.LONG:
             self._rounds.compile(self.design)
         record = Record(
