@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.support.serving import serving
 
 import stopwise as sw
-from stopwise.campaign.storage.turns import turn
+from stopwise.campaign.storage.turns import Turnstile
 
 SPEC = {
     "question": {"kind": "best-arm"},

@@ -27,6 +27,8 @@ MOST_WORKERS = 10**4
 
 def real(given: Any) -> float | None:
     """A real number as a float; None for anything else, text and truth values included."""
+    if type(given) is float:  # nearly always
+        return given
     if isinstance(given, bool | str | bytes | bytearray | complex):
         return None
     if isinstance(given, np.generic | np.ndarray) and given.dtype.kind not in "iuf":

@@ -36,9 +36,9 @@ class Turns:
         """Of those that wait, whose turn it is; if nobody's, after how many seconds to look again."""
         if not waiting:
             return None, None
-        name = min(waiting, key=lambda each: self._due.get(each, 0.0))
-        if len(waiting) > 1:
-            return name, None
+        if len(waiting) > 1:  # whoever has waited for longest, if nobody was slow
+            return min(waiting, key=lambda each: self._due.get(each, 0.0)), None
+        (name,) = waiting
         others = self._others_ended if name == self._last else self._ended
         wait = min(self._due.get(name, 0.0), others + GAP) - time.monotonic()
         return (name, None) if wait <= 0.0 else (None, wait)
@@ -48,14 +48,12 @@ class Turns:
 
         Waiting for a disk or a network does not make turns smaller: it takes as long for one change.
         """
-        most = min(TOGETHER, int(PIECE * changes / max(computed, 1e-6)))
+        self._quota[name] = max(1, min(TOGETHER, int(PIECE * changes / max(computed, 1e-6))))
         end = time.monotonic()
-        for table in (self._quota, self._due):
-            table.pop(name, None)  # the newest last
-            if len(table) >= REMEMBERED:
-                del table[next(iter(table))]
-        self._quota[name] = max(1, most)
         self._due[name] = end + OTHERS * seconds if seconds > SLOW else end
+        for table in (self._quota, self._due):
+            if len(table) > REMEMBERED:
+                del table[next(iter(table))]
         if name != self._last:
             self._last, self._others_ended = name, self._ended
         self._ended = end

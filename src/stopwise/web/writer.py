@@ -113,7 +113,7 @@ class Writer:
             if not self._queues[name]:
                 del self._queues[name]
             seconds = 0.0 if self._queues else None
-            if len(parts) > 1 and not self._queues:
+            if len(parts) > 1 and self._queues.keys() <= {name}:
                 time.sleep(PAUSE)  # half of the commits, each with twice the changes
 
     def _collect(self, seconds: float | None) -> None:
@@ -132,7 +132,7 @@ class Writer:
         parts: list[Part] = []
         while waiting and quota > 0:
             job = waiting[0]
-            tells = job.tells[job.place : job.place + quota]
+            tells = job.tells if len(job.tells) == 1 else job.tells[job.place : job.place + quota]
             job.place += len(tells)
             quota -= len(tells) or 1
             last = job.place == len(job.tells)

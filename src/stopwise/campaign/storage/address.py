@@ -103,7 +103,6 @@ def _sqlite(address: str) -> tuple[sa.Engine, SameFile]:
     sa.event.listen(engine, "do_connect", file.check)
     sa.event.listen(engine, "connect", _durable)
     sa.event.listen(engine, "connect", file.opened)
-    sa.event.listen(engine, "checkout", file.check)
     sa.event.listen(engine, "close", file.closed)
     sa.event.listen(engine, "begin", _begin_immediate)
     return engine, file
@@ -119,14 +118,14 @@ class SameFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._log = path, path.with_name(f"{path.name}-wal")
-        self._file, self._size = _identity(path), 0
+        self.path, self._text, self._log = path, str(path), f"{path}-wal"
+        self._file, self._size = _identity(self._text), 0
         self._connections, self._log_file = 0, NO_FILE
 
     def check(self, *_: Any) -> None:
         """StorageDamaged if the file is not the one that was opened."""
         try:
-            now = os.stat(self._path)
+            now = os.stat(self._text)
         except OSError:
             raise self._replaced("is not there any more") from None
         if (now.st_dev, now.st_ino) != self._file:
@@ -139,9 +138,10 @@ class SameFile:
         """The same for the file beside it, in which SQLite writes first, after a change."""
         self.check()
         found = _identity(self._log)
-        if found == NO_FILE or self._log_file not in (NO_FILE, found):
-            raise self._replaced("has lost its -wal file")
-        self._log_file = found
+        if found != self._log_file or found == NO_FILE:
+            if found == NO_FILE or self._log_file != NO_FILE:
+                raise self._replaced("has lost its -wal file")
+            self._log_file = found
 
     def opened(self, *_: Any) -> None:
         """One connection more."""
@@ -155,12 +155,12 @@ class SameFile:
 
     def _replaced(self, what: str) -> StorageDamaged:
         return StorageDamaged(
-            f"{self._path}: {what} while it was open. Nothing is acknowledged any more. Stop all "
+            f"{self.path}: {what} while it was open. Nothing is acknowledged any more. Stop all "
             "processes that use it, put the right file in its place, and start them again."
         )
 
 
-def _identity(path: Path) -> tuple[int, int]:
+def _identity(path: str) -> tuple[int, int]:
     """Device and number of a file."""
     try:
         found = os.stat(path)

@@ -55,7 +55,7 @@ from stopwise.campaign.storage.tables import (
     versions,
 )
 from stopwise.campaign.storage.transaction import Transaction
-from stopwise.campaign.storage.turns import turn
+from stopwise.campaign.storage.turns import Turnstile
 from stopwise.core.waiting import waiting
 
 DEFAULT = "sqlite:///stopwise.db"
@@ -71,6 +71,7 @@ class Store:
 
     def __init__(self, address: str) -> None:
         self.engine, self._file = engine_at(address)
+        self._turnstile = None if self._file is None else Turnstile(self._file.path)
         self.address = address
         self._memory = address == "memory:"
         self._lock = threading.RLock()
@@ -147,6 +148,8 @@ class Store:
         if self._inside is not None:
             yield self._inside
             return
+        if self._file is not None:
+            self._file.check()
         first = FIRST[self.engine.dialect.name][reads]
         pooled = self.engine.raw_connection()
         raw: Any = pooled.dbapi_connection
@@ -174,9 +177,9 @@ class Store:
 
     def _turn(self, reads: bool) -> AbstractContextManager[None]:
         """Whoever changes a file waits for its turn."""
-        if reads or self._memory or self._lock_row:
+        if reads or self._turnstile is None:
             return nullcontext()
-        return turn(Path(str(self.engine.url.database)), PATIENCE)
+        return self._turnstile.turn(PATIENCE)
 
     def _head(self, connection: Connection, query: Statement, name: str) -> Head:
         once = LOCKED_HEAD_ONCE if query is LOCKED_HEAD_OF else HEAD_ONCE

@@ -23,28 +23,31 @@ except ImportError:  # Windows
 PAUSE = 0.001  # seconds between two looks
 
 
-@contextmanager
-def turn(storage: Path, patience: float) -> Iterator[None]:
-    """Nobody else asks for the storage's lock meanwhile, or for no longer than so many seconds."""
-    file = None if fcntl is None else _opened(storage)
-    if file is None:
-        yield
-        return
-    try:
-        end = time.monotonic() + patience
-        while not _locked(file) and time.monotonic() < end:
-            time.sleep(PAUSE)
-        yield
-    finally:
-        os.close(file)  # which gives it back
+class Turnstile:
+    """The second lock, on a file beside the storage: for whoever may use the storage."""
 
+    def __init__(self, storage: Path) -> None:
+        self._path, self._mode = f"{storage}-turn", stat.S_IMODE(storage.stat().st_mode)
 
-def _opened(storage: Path) -> int | None:
-    """The second lock's file: for whoever may use the storage."""
-    with suppress(OSError):  # such as a folder that is not ours: then without turns
-        path, mode = storage.with_name(f"{storage.name}-turn"), stat.S_IMODE(storage.stat().st_mode)
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
-    return None
+    @contextmanager
+    def turn(self, patience: float) -> Iterator[None]:
+        """Nobody else asks for the storage's lock meanwhile, or for no longer than so many seconds."""
+        file = None if fcntl is None else self._opened()
+        if file is None:
+            yield
+            return
+        try:
+            end = time.monotonic() + patience
+            while not _locked(file) and time.monotonic() < end:
+                time.sleep(PAUSE)
+            yield
+        finally:
+            os.close(file)  # which gives it back
+
+    def _opened(self) -> int | None:
+        with suppress(OSError):  # such as a folder that is not ours: then without turns
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, self._mode)
+        return None
 
 
 def _locked(file: int) -> bool:
