@@ -65,5 +65,7 @@ def test_without_a_place_for_turns_nothing_is_missing(tmp_path: Path) -> None:
 
 
 def test_nobody_waits_longer_than_patience(tmp_path: Path) -> None:
-    with turn(tmp_path / "x.db", 1.0), turn(tmp_path / "x.db", 0.01):
+    (tmp_path / "x.db").touch()
+    turnstile = Turnstile(tmp_path / "x.db")
+    with turnstile.turn(1.0), turnstile.turn(0.01):
         pass  # the inner one gave up waiting

@@ -20,9 +20,9 @@ from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.storage.hashes import (
     event_hash,
     first_hash,
+    head_seal,
     lease_seal,
     opened_state,
-    row_seal,
 )
 from stopwise.campaign.storage.rows import Head
 from stopwise.campaign.storage.transaction import Transaction
@@ -141,7 +141,7 @@ class _Checks:
         ]
         if changes(head.changes) != fold.changes:
             found.append("the campaign's changes: the events give others")
-        if head.seal != row_seal(head):
+        if head.seal != head_seal(head):
             found.append("the campaign's row was changed after it was written")
         names = self._transaction.former_names()
         if set(names) != fold.former_names:

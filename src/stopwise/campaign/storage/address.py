@@ -121,9 +121,12 @@ class SameFile:
         self.path, self._text, self._log = path, str(path), f"{path}-wal"
         self._file, self._size = _identity(self._text), 0
         self._connections, self._log_file = 0, NO_FILE
+        self._problem = ""
 
     def check(self, *_: Any) -> None:
-        """StorageDamaged if the file is not the one that was opened."""
+        """StorageDamaged if the file is not the one that was opened, for ever after."""
+        if self._problem:
+            raise self._replaced(self._problem)
         try:
             now = os.stat(self._text)
         except OSError:
@@ -154,6 +157,7 @@ class SameFile:
             self._log_file = NO_FILE
 
     def _replaced(self, what: str) -> StorageDamaged:
+        self._problem = what
         return StorageDamaged(
             f"{self.path}: {what} while it was open. Nothing is acknowledged any more. Stop all "
             "processes that use it, put the right file in its place, and start them again."

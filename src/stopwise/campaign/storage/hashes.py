@@ -55,10 +55,23 @@ def event_hash(before: bytes, event: Event) -> bytes:
     return _hash(before + head, text)
 
 
-def row_seal(head: Head) -> bytes:
+def row_seal(
+    name: str,
+    last: int,
+    decision: str | None,
+    slowest: float | None,
+    changes: str | None,
+    stored: int,
+    last_hash: bytes,
+) -> bytes:
     """Of a campaign's row. What never changes is in the chain, which begins with it."""
-    values = head.name, head.last, head.decision, _real(head.slowest), head.changes
-    return _hash(b"row", ascii((*values, head.stored, head.hash)))
+    numbers = f"{last} {_real(slowest)!r} {stored}"
+    return _hash(b"row" + last_hash, f"{numbers} {name!a} {decision!a} {changes!a}")
+
+
+def head_seal(head: Head) -> bytes:
+    """The same of a row that was read."""
+    return row_seal(head.name, *head[6:-1])
 
 
 def lease_seal(lease: Lease) -> bytes:
@@ -86,9 +99,8 @@ def add_hashes(connection: sa.Connection) -> None:
     for row in connection.execute(sa.select(*columns)).all():
         head = Head(*row)
         last = _hash_events(connection, head)
-        sealed = head._replace(hash=last)
         change = sa.update(campaigns).where(campaigns.c.id == head.id)
-        connection.execute(change.values(hash=last, seal=row_seal(sealed)))
+        connection.execute(change.values(hash=last, seal=head_seal(head._replace(hash=last))))
     fields = [leases.c[name] for name in Lease._fields]
     for campaign, *found in connection.execute(sa.select(leases.c.campaign, *fields)).all():
         lease = Lease(*found)

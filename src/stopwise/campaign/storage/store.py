@@ -33,7 +33,7 @@ from stopwise.campaign.storage.address import (
     shown,
     translated,
 )
-from stopwise.campaign.storage.hashes import add_hashes, first_hash, row_seal
+from stopwise.campaign.storage.hashes import add_hashes, first_hash, head_seal
 from stopwise.campaign.storage.rows import Head
 from stopwise.campaign.storage.statements import (
     ALL,
@@ -89,7 +89,7 @@ class Store:
         """
         head = Head(0, name, spec, key, version, now, 0, None, None, None, 0, b"", b"")
         head = head._replace(hash=first_hash(spec, key, version, now))
-        head = head._replace(seal=row_seal(head))
+        head = head._replace(seal=head_seal(head))
         row = {key: value for key, value in head._asdict().items() if key != "id"}
         try:
             with self.guarded(), self.engine.begin() as connection:

@@ -38,7 +38,6 @@ from stopwise.campaign.storage.statements import (
     SAMPLES,
     SAVE,
     SAVE_ROW,
-    SAVED,
     SEALED_LEASES,
     SINCE,
     STATE_OF,
@@ -238,17 +237,10 @@ class Transaction:
     def save(self, decision: str | None) -> None:
         """The campaign's row after the last event."""
         self._write()
-        head = self.head._replace(
-            last=self.last,
-            decision=decision,
-            slowest=self.slowest,
-            changes=self.changes,
-            stored=self.stored,
-            hash=self.hash,
-        )
-        self.head = head._replace(seal=row_seal(head))
-        row = (head.id, *(getattr(self.head, name) for name in SAVED))
-        self._connection.write(SAVE, SAVE_ROW, [row])
+        saved = self.last, decision, self.slowest, self.changes, self.stored, self.hash
+        seal = row_seal(self.head.name, *saved)
+        self.head = Head(*self.head[:6], *saved, seal)
+        self._connection.write(SAVE, SAVE_ROW, [(self.head.id, *saved, seal)])
 
     def _write(self) -> None:
         """What was added."""
