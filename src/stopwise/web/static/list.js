@@ -165,13 +165,14 @@ class Row {
     const leading = leads(each) ? `Leading: ${each.leading}` : "Too early to say";
     say(this.answer, each.problem || (each.decision ?? leading));
     this.away.hidden = !each.problem || each.archived;
+    this.node.classList.toggle("problem", Boolean(each.problem));
     this.answer.classList.toggle("proven", each.decision !== null);
     const known = each.evidence !== null;
     say(this.numbers, known ? `Evidence ${tenths(each.evidence)} of ${tenths(each.threshold)}` : "No evidence yet");
     say(this.share, known ? percent(Math.max(0, Math.min(1, each.evidence / each.threshold))) : NONE);
     say(
       this.samples,
-      plural(each.samples, "sample") + (each.in_flight ? ` · ${count(each.in_flight)} in flight` : ""),
+      each.problem ? "" : plural(each.samples, "sample") + (each.in_flight ? ` · ${count(each.in_flight)} in flight` : ""),
     );
     return this.node;
   }
