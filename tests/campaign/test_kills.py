@@ -20,7 +20,7 @@ import pytest
 
 import stopwise as sw
 from campaign_worker import SPEC, wait_until
-from kill_crew import NAME, ROWS, Nursery, lines
+from kill_crew import NAME, ROWS, Crew, lines
 from postgres import Server
 from serving import serving
 from stopwise.campaign.spool import Spool
@@ -46,7 +46,7 @@ def kill_all(storage: str, folder: Path, kills: int, server: Server | None) -> N
     lots, outbox = random.Random(23), str(folder / "outbox.db")
     sw.Campaign.create(SPEC, storage, NAME)._store.close()
     with serving(storage, folder) as service:
-        crew, killed = Nursery(folder), Counter[str]()
+        crew, killed = Crew(folder), Counter[str]()
 
         def hire(work: str) -> int:
             return crew.work(work, url=service.url, outbox=outbox)
@@ -148,7 +148,7 @@ def test_kills_of_lifecycle_commands_and_imports(
 ) -> None:
     storage = f"sqlite:///{tmp_path}/campaigns.db" if where == "sqlite" else server.fresh()
     sw.Campaign.create(SPEC, storage, NAME)._store.close()
-    lots, crew = random.Random(14), Nursery(tmp_path)
+    lots, crew = random.Random(14), Crew(tmp_path)
     alive = [crew.work("manages", storage=storage) for _ in range(3)]
     for _ in range(MANAGED):
         before = sum(1 for _ in lines(tmp_path))
@@ -165,7 +165,7 @@ def test_kills_of_lifecycle_commands_and_imports(
 # migrations
 
 
-def kill_a_migration(crew: Nursery, folder: Path, lots: random.Random, **task: Any) -> None:
+def kill_a_migration(crew: Crew, folder: Path, lots: random.Random, **task: Any) -> None:
     """Kill it soon after it began, or when it is over."""
     gate = folder / f"gate-{lots.getrandbits(64):x}"
     pid = crew.spawn(gate=str(gate), **task)
@@ -189,7 +189,7 @@ def record(storage: str) -> dict[str, list[tuple[Any, ...]]]:
 @pytest.mark.slow
 def test_kills_of_migrations(tmp_path: Path) -> None:
     """Files of two older versions: killed in the middle, and then as if nothing had been."""
-    lots, crew = random.Random(3), Nursery(tmp_path)
+    lots, crew = random.Random(3), Crew(tmp_path)
     names = ("campaign-schema-1.db", "campaigns-0.2.0.db")
     expected = {}
     for name in names:
@@ -227,7 +227,7 @@ def old_storage(server: Server) -> str:
 
 @pytest.mark.slow
 def test_kills_of_migrations_on_a_server(server: Server, tmp_path: Path) -> None:
-    lots, crew = random.Random(6), Nursery(tmp_path)
+    lots, crew = random.Random(6), Crew(tmp_path)
     expected = record(old_storage(server))
     assert expected
     for _ in range(SERVED):
@@ -240,7 +240,7 @@ def test_kills_of_migrations_on_a_server(server: Server, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_kills_of_migrations_of_an_outbox(tmp_path: Path) -> None:
-    lots, crew = random.Random(4), Nursery(tmp_path)
+    lots, crew = random.Random(4), Crew(tmp_path)
     rows = [(place, "u", "one", f"t{place}", place / 7, None) for place in range(1, HELD + 1)]
     for kill in range(OUTBOXES):
         path = tmp_path / f"outbox-{kill}.db"

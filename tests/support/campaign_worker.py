@@ -118,12 +118,9 @@ def manage(campaign: Campaign, lots: random.Random) -> None:
         patiently(campaign.unarchive)
 
 
-def nursery() -> None:
+def nursery(*known: Callable[..., None]) -> None:
     """Fork a worker for each line; at the end of the input say how they ended."""
-    works: dict[str, Callable[..., None]] = {
-        "create": create, "rounds": rounds, "until_paused": until_paused
-    }  # fmt: skip
-    pids = []
+    works, pids = {work.__name__: work for work in known}, []
     for line in sys.stdin:
         task = json.loads(line)
         pid = os.fork()
@@ -146,9 +143,9 @@ def nursery() -> None:
 class Nursery:
     """Starts workers, and kills them."""
 
-    def __init__(self) -> None:
+    def __init__(self, script: str = __file__) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def spawn(self, **task: Any) -> int:
@@ -234,4 +231,4 @@ def wait_until(what: str, true: Callable[[], bool]) -> None:
 
 
 if __name__ == "__main__":
-    nursery()
+    nursery(create, rounds, until_paused)

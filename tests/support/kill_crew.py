@@ -8,18 +8,14 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import stopwise as sw
-from campaign_worker import PATIENCE, patiently
+from campaign_worker import Nursery, nursery, patiently
 from stopwise.campaign.spool import Spool
 from stopwise.campaign.storage.store import Store
 
@@ -135,68 +131,30 @@ def _wait(gate: str) -> None:
         time.sleep(0.0005)
 
 
-WORKS: dict[str, Callable[..., None]] = {
-    work.__name__: work for work in (tells, flushes, manages, migrates, migrates_outbox)
-}
-
-
-def nursery() -> None:
-    """Fork a worker for each line; at the end of the input say how they ended."""
-    pids = []
-    for line in sys.stdin:
-        task = json.loads(line)
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            try:
-                WORKS[task.pop("work")](**task)
-                code = 0
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stderr.flush()
-                os._exit(code)
-        pids.append(pid)
-        print(pid, flush=True)
-    print([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids], flush=True)
-
-
-class Nursery:
-    """Starts workers, and kills them."""
+class Crew(Nursery):
+    """Workers that share a folder, each with a book of its own."""
 
     def __init__(self, folder: Path) -> None:
+        super().__init__(__file__)
         self.folder, self.started, self.killed = folder, 0, 0
-        self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
 
     def work(self, work: str, **task: Any) -> int:
-        """A new worker with a book of its own; its process number."""
+        """A new worker; its process number."""
         self.started += 1
         book = str(self.folder / f"book-{self.started}")
         more = {"folder": str(self.folder), "book": book, "stop": str(self.folder / "stop")}
         return self.spawn(work=work, seed=self.started, **more, **task)
 
-    def spawn(self, **task: Any) -> int:
-        """A new worker's process number."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(task) + "\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
-
     def kill(self, pid: int) -> None:
-        """kill -9 of a worker that this nursery started, and has not waited for."""
-        os.kill(pid, signal.SIGKILL)
+        """kill -9 of a worker, counted."""
+        super().kill(pid)
         self.killed += 1
 
     def join(self) -> list[int]:
         """Everybody goes home; how all workers ended: 0 is well, -9 killed."""
         (self.folder / "stop").touch()
-        output, _ = self._process.communicate(timeout=2 * PATIENCE)
-        found: list[int] = json.loads(output)
-        return found
+        return super().join()
 
 
 if __name__ == "__main__":
-    nursery()
+    nursery(tells, flushes, manages, migrates, migrates_outbox)
