@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stopwise.campaign.errors import Conflict, StorageError
+from stopwise.campaign.storage.address import switch_to_wal
 
 VERSION = 1  # of the file; files of stopwise 0.3.0 have 0
 PAGE = 1000  # tells that are read at once
@@ -133,7 +134,7 @@ def _open(path: Path) -> sqlite3.Connection:
         path.absolute(), timeout=30, check_same_thread=False, isolation_level=None
     )
     try:
-        file.execute("PRAGMA journal_mode=WAL")
+        switch_to_wal(file)
         file.execute("PRAGMA synchronous=FULL")
         with _transaction(file):
             _bring_up_to_date(file, path)

@@ -217,12 +217,12 @@ def _own_transactions(connection: Any, _: Any) -> None:
 
 def _durable(connection: Any, record: Any) -> None:
     _own_transactions(connection, record)
-    _switch_to_wal(connection)
+    switch_to_wal(connection)
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
 
 
-def _switch_to_wal(connection: Any) -> None:
+def switch_to_wal(connection: Any) -> None:
     """Several processes may do it to a new file at once, and SQLite itself does not wait for that."""
     end = time.monotonic() + PATIENCE
     while True:
