@@ -99,6 +99,22 @@ def test_what_is_not_committed_nobody_sees(path: Path) -> None:
     assert campaign.verify().agrees
 
 
+def test_a_decision_that_is_not_committed_is_none(path: Path) -> None:
+    campaign = Campaign.create({**SPEC, "delta": 0.2}, path, "one")
+
+    def decide_and_fail() -> None:
+        with campaign.together():
+            for turn in range(200):
+                campaign.record(turn % 2, turn % 2)
+            assert campaign.decision is not None
+            raise Fails
+
+    with pytest.raises(Fails):
+        decide_and_fail()
+    assert campaign.decision is None
+    assert campaign.status().state == "running"
+
+
 @pytest.mark.parametrize("address", ["file", "memory:"])
 def test_readers_beside_groups_that_add_arms(address: str, path: Path) -> None:
     campaign = Campaign.create(GROWS, path if address == "file" else address, "one")

@@ -145,11 +145,14 @@ class Campaign(Recording):
     @property
     def decision(self) -> Decision | None:
         """The answer, once there is one; it never changes."""
-        if self._decision is None:
-            with self._replica.read() as transaction:
-                if transaction.head.decision is not None:
-                    self._decision = Decision.from_json(transaction.head.decision)
-        return self._decision
+        if self._decision is not None:
+            return self._decision
+        with self._replica.read() as transaction:
+            text = transaction.head.decision
+        found = None if text is None else Decision.from_json(text)
+        if not self._replica.changing:  # else it may not come to be stored
+            self._decision = found
+        return found
 
     def events(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The record, from the first event after this number; at most ``limit`` events."""

@@ -88,12 +88,12 @@ class Replica:
     @property
     def name(self) -> str:
         """The campaign's name, for whoever asks."""
-        return self._working.name if self._inside() else self._committed.name
+        return self._working.name if self.changing else self._committed.name
 
     @property
     def spec(self) -> CampaignSpec:
         """The spec with all changes, for whoever asks."""
-        if self._inside():
+        if self.changing:
             return self._working.spec
         seen, known = self._snapshot, self._committed
         return seen.spec if seen.last > known.last else known.spec
@@ -101,7 +101,7 @@ class Replica:
     @property
     def decision(self) -> Decision | None:
         """The decision as far as it is known here."""
-        return self._working.decision if self._inside() else self._committed.decision
+        return self._working.decision if self.changing else self._committed.decision
 
     def decide(self, decision: Decision) -> None:
         """There is a decision; to be called in a block of ``change``."""
@@ -149,7 +149,7 @@ class Replica:
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """The campaign as it is; in a block of ``change``, as it will be."""
-        if self._inside():
+        if self.changing:
             assert self._open is not None
             self._save(self._open)
             yield self._open
@@ -171,7 +171,8 @@ class Replica:
             self._specs = {**dict(newest), text: found}
         return found
 
-    def _inside(self) -> bool:
+    @property
+    def changing(self) -> bool:
         """Whether this thread is in a block of ``change``."""
         return self._thread == threading.get_ident()
 
@@ -243,7 +244,7 @@ class Replica:
     def _seen(self, transaction: Transaction) -> Snapshot:
         """The last snapshot, unless there are newer events."""
         head = transaction.head
-        if self._inside():
+        if self.changing:
             work = self._working
             return self._made(transaction, work.session, work.decision, work.spec)
         with self._loading:  # by one thread for all
