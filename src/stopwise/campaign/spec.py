@@ -49,7 +49,6 @@ LEFT_OPEN = {
 LONGEST_LABEL = 200
 MOST_ARMS = 100_000
 MOST_SAMPLES = 10**12  # that a budget or a minimum may name
-MOST_NUMBERS = 10**8  # in one list
 MOST_PAIRED = 50  # arms: what is kept grows with their square
 MOST_ITEMS = 1_000_000  # of a pool
 HORIZON = 2**40  # rounds for which Sticky's region is tabulated
@@ -111,7 +110,7 @@ def dump(table: Mapping[str, Any]) -> str:
 
 def _plain(value: Any) -> Any:
     """NumPy's numbers and arrays as Python's."""
-    if isinstance(value, np.ndarray | np.generic) and value.size <= MOST_NUMBERS:
+    if isinstance(value, np.ndarray | np.generic) and value.size <= checks.MOST_NUMBERS:
         found = value.tolist()
         if not isinstance(found, np.generic):  # such as those with more digits than Python's
             return found

@@ -141,10 +141,9 @@ class SameFile:
         """The same for the file beside it, in which SQLite writes first, after a change."""
         self.check()
         found = _identity(self._log)
-        if found != self._log_file or found == NO_FILE:
-            if found == NO_FILE or self._log_file != NO_FILE:
-                raise self._replaced("has lost its -wal file")
-            self._log_file = found
+        if found == NO_FILE or self._log_file not in (NO_FILE, found):
+            raise self._replaced("has lost its -wal file")
+        self._log_file = found
 
     def opened(self, *_: Any) -> None:
         """One connection more."""
