@@ -43,7 +43,8 @@ test-inspect:
 # the oldest and the newest versions that pyproject.toml allows, each in an environment of its own
 VERSIONS := tests/cli/test_cli.py tests/cli/test_campaign_cli.py tests/engine/test_frozen.py \
   tests/core/test_compiled.py tests/core/test_cache.py tests/oracles/test_golden.py \
-  tests/campaign/test_campaign_stores.py tests/campaign/test_imports.py tests/web/test_service.py
+  tests/campaign/test_campaign_stores.py tests/campaign/test_imports.py \
+  tests/campaign/test_old_campaigns.py tests/web/test_service.py
 
 test-versions: programs
 	for age in oldest newest; do \
@@ -55,17 +56,18 @@ test-versions: programs
 	done
 
 check: setup
-	$(BIN)/ruff format --check src tests bench examples
-	$(BIN)/ruff check src tests bench examples
+	$(BIN)/ruff format --check src tests bench examples tools
+	$(BIN)/ruff check src tests bench examples tools
 	$(BIN)/mypy
 
 format: setup
-	$(BIN)/ruff format src tests bench examples
-	$(BIN)/ruff check --fix src tests bench examples
+	$(BIN)/ruff format src tests bench examples tools
+	$(BIN)/ruff check --fix src tests bench examples tools
 
 bench: programs setup
 	$(BIN)/python bench/oracles.py
 	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/arms.py --sizes 10 100 1000
 	$(BIN)/python bench/strategies.py
 	$(BIN)/python bench/bounds.py
 	$(BIN)/python bench/first_result.py

@@ -21,8 +21,7 @@ import numpy as np
 import stopwise as sw
 from oracles import Row, clock, limited, show
 from stopwise.core.arrays import Floats
-from stopwise.core.kernels import compiled
-from stopwise.families import verbs as base
+from stopwise.core.compile.kernels import compiled
 
 TURNS = 5
 BATCH = 0.3  # seconds that a timed bare loop lasts, about; simulations last 0.3 to 1
@@ -63,7 +62,7 @@ def _bare_rounds(
             behind = totals[k] - counts[k]
             if behind > most:
                 most, arm = behind, k
-        sample = base.draw(family, truth[arm], rng)
+        sample = family.draw(truth[arm], rng)
         counts[arm] += 1.0
         means[arm] += (sample - means[arm]) / counts[arm]
 

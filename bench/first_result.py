@@ -65,15 +65,10 @@ sw.run(sw.AnyHalfSpace(normals), [-0.1] * 10, family=sw.Gaussian(), delta=2.7182
 }
 OWN = """
 import stopwise as sw
-from stopwise.core.values import Empty
-from stopwise.sampling.verbs import Direct, pick
 
-class Turns(Empty, Direct):
-    __slots__ = ()
-
-@pick.register(Turns)
-def _pick(strategy, problem, family, state, rounds, rng):
-    return rounds % problem.arms
+class Turns(sw.Direct):
+    def next_arm(self, instance, state, rounds, rng):
+        return rounds % state.taken.size
 
 sw.run(sw.BestArm(4), [0.5, 0.45, 0.43, 0.4], family=sw.Bernoulli(), strategy=Turns(), delta=0.1,
        seed=1)

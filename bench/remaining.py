@@ -18,8 +18,7 @@ import numpy as np
 import stopwise as sw
 from stopwise.campaign.remaining import Outlook, remaining
 from stopwise.core.data import Data
-from stopwise.core.verbs import registered
-from stopwise.families.verbs import note, record, seen
+from stopwise.core.values import overrides
 
 RUNS = 400
 SEED = 1
@@ -91,12 +90,12 @@ def look(setting: Setting, run: Any, time: int) -> Look:
     arms, samples = run.trace.arms[:time], run.trace.samples[:time]
     counts = np.bincount(arms, minlength=setting.problem.arms).astype(float)
     sums = np.bincount(arms, samples, minlength=setting.problem.arms)
-    kept = record(setting.family, setting.problem.arms)
-    if registered(note, type(setting.family)):
+    kept = setting.family.init_stats(setting.problem.arms)
+    if overrides(setting.family, "update_stats"):
         for arm, sample in zip(arms.tolist(), samples.tolist(), strict=True):
-            note(setting.family, kept, arm, sample)
+            setting.family.update_stats(kept, arm, sample)
     outlook = Outlook(
-        *(setting.problem, seen(setting.family, kept), Data(counts, sums / counts)),
+        *(setting.problem, setting.family.estimated(kept), Data(counts, sums / counts)),
         run.trace.leading[time - 1],
         float(run.trace.evidence[time - 1]),
         float(run.trace.level[time - 1]),

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.stats import beta
 
-from stopwise.core import kernels
 from stopwise.core.arrays import Floats
+from stopwise.core.compile import kernels
 from stopwise.core.tables import text_table
 from stopwise.paired.comparison import Comparison, State
 from stopwise.paired.step import enter

@@ -23,12 +23,10 @@ import numpy as np
 
 import stopwise as sw
 from stopwise.core.data import Data
-from stopwise.engine.step import begin
-from stopwise.families.verbs import divergence
-from stopwise.problems.rounds import judged
+from stopwise.engine.design import prepare, what_suits
+from stopwise.engine.loop import begin
 from stopwise.stopping.intervals import mean_intervals
-from stopwise.stopping.likelihood import arm_growth
-from stopwise.stopping.verbs import level, tally
+from stopwise.stopping.wealth_state import wealth_state
 from stopwise.studies.results import Row
 
 RUNS = 400
@@ -151,13 +149,11 @@ PLACES = ((sw.Bernoulli(), 0.5, 0.5), (sw.Gaussian(), 0.0, 1.0))  # a family, a 
 
 
 def _fixed(rule: Any, problem: Any, delta: float, rounds: float, count: float = 0.0) -> list[float]:
-    from stopwise.families.verbs import martingale_growth
-    from stopwise.stopping.likelihood import common_growth
 
     return [
-        level(rule, problem, family, delta)
-        + common_growth(rule, rounds)
-        + (2.0 * martingale_growth(family, count) if count else 0.0)
+        rule.level(problem, family, delta)
+        + rule.common_growth(rounds)
+        + (2.0 * family.martingale_growth(count) if count else 0.0)
         for family, _, _ in PLACES
     ]
 
@@ -168,8 +164,8 @@ def _bernoulli(arms: int, delta: float, rounds: float) -> float:
 
 def _mixture(place: tuple[Any, float, float], problem: Any, delta: float, count: float) -> float:
     family, mean, _ = place
-    return level(sw.Mixture(), problem, family, delta) + 2 * arm_growth(
-        sw.Mixture(), family, count, mean
+    return sw.Mixture().level(problem, family, delta) + 2 * sw.Mixture().arm_growth(
+        family, count, mean
     )
 
 
@@ -183,16 +179,16 @@ def wealth_equivalent(
 ) -> float:
     """D at the smallest gap with which the bets on two arms of K = 4 reach the level."""
     problem, counts = sw.BestArm(2), np.array([count, other or count])
-    enough = level(sw.Wealth(), sw.BestArm(4), family, delta)
-    purse, code = tally(sw.Wealth(), problem, family), np.array([0])
+    enough = sw.Wealth().level(sw.BestArm(4), family, delta)
+    state, code = wealth_state(family, problem), np.array([0])
     near, far = 0.0, deviation
     for _ in range(60):
         gap = 0.5 * (near + far)
         data = Data(counts, np.array([mean + 0.5 * gap, mean - 0.5 * gap]))
-        reached = judged(purse, problem, family, data, code, 0, -math.inf) >= enough
+        reached = problem.cell(code, 0).evidence(family, data, state, -math.inf) >= enough
         near, far = (near, gap) if reached else (gap, far)
     middle = float(np.average(data.means, weights=counts))
-    return sum(n * divergence(family, x, middle) for n, x in zip(*data, strict=True))
+    return sum(n * family.divergence(x, middle) for n, x in zip(*data, strict=True))
 
 
 # ------------------------------------------------------------------------------------ what is promised
@@ -292,7 +288,6 @@ WIDTHS = (
 
 def widths() -> Iterator[str]:
     """Beside mean +- 1.96 standard errors, which hold at one time: 95 %, one arm, and four together."""
-    from stopwise.families.verbs import variance
 
     yield "| width, ordinary = 1 | arms | " + " | ".join(f"n = {n:,}" for n in COUNTS) + " |"
     yield "|---|--:|" + "--:|" * len(COUNTS)
@@ -300,10 +295,12 @@ def widths() -> Iterator[str]:
         for arms in (1, 4):
             ratios = []
             for count in COUNTS:
-                state = begin((sw.Thresholding(arms, mean), family, sw.Uniform(), sw.Wealth()))
+                question = sw.Thresholding(arms, mean)
+                asked = what_suits(question, family, sw.Uniform(), sw.Wealth())
+                state = begin(prepare(asked, None, (0.05,), 10**6))
                 state.data.counts[:], state.data.means[:] = count, mean
                 low, high = mean_intervals(family, state, 0.05)
-                ordinary = 2 * 1.959964 * math.sqrt(variance(family, mean) / count)
+                ordinary = 2 * 1.959964 * math.sqrt(family.variance_at(mean) / count)
                 ratios.append(float(high[0] - low[0]) / ordinary)
             yield f"| {name} | {arms} | " + " | ".join(f"{x:.2f}" for x in ratios) + " |"
 

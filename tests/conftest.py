@@ -22,3 +22,12 @@ def ctrl_c_is_heard() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs in plain Python, the same to the last digit: tests/engine/test_compiled_runs.py."""
+    from stopwise.engine import worker
+    from stopwise.engine.loop import run_rounds
+
+    monkeypatch.setattr(worker, "kernel", lambda *_: run_rounds)

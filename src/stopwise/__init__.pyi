@@ -1,6 +1,20 @@
 # Every public name and the module that it lives in, once. Type checkers read this file, and at run time
 # stopwise.core.registry does: it is also what files, commands and forms know by name.
 
+from stopwise.baselines.apgai import APGAI as APGAI, JourdanReda as JourdanReda
+from stopwise.baselines.apt import APT as APT
+from stopwise.baselines.good_arm import HDOC as HDOC, LUCBG as LUCBG, BeyondLimit as BeyondLimit
+from stopwise.baselines.lil_ucb import LilUCB as LilUCB, MostSampled as MostSampled
+from stopwise.baselines.lin_gape import ClearGaps as ClearGaps, LinGapE as LinGapE
+from stopwise.baselines.lucb import KLLUCB as KLLUCB, BoundsApart as BoundsApart
+from stopwise.baselines.racing import (
+    ChernoffRacing as ChernoffRacing,
+    KLRacing as KLRacing,
+    LastLeft as LastLeft,
+    SuccessiveElimination as SuccessiveElimination,
+)
+from stopwise.baselines.see import SEE as SEE, QualifiedArm as QualifiedArm
+from stopwise.baselines.ugape import UGAPE as UGAPE
 from stopwise.campaign.campaign import Campaign as Campaign
 from stopwise.campaign.client import Client as Client, RemoteCampaign as RemoteCampaign
 from stopwise.campaign.errors import (
@@ -31,28 +45,26 @@ from stopwise.campaign.remaining import Remaining as Remaining
 from stopwise.campaign.session import Session as Session
 from stopwise.campaign.status import Recommendation as Recommendation, Status as Status
 from stopwise.campaign.verify import Verification as Verification
+from stopwise.cells.gap import Gap as Gap, pair_cost as pair_cost, separation as separation
 from stopwise.cells.polyhedra import (
     Ball as Ball,
     OutsideBall as OutsideBall,
     Polyhedron as Polyhedron,
 )
+from stopwise.core.data import Data as Data
 from stopwise.core.errors import (
     BadArgument as BadArgument,
-    MissingVerb as MissingVerb,
+    MissingMethod as MissingMethod,
     NotDefined as NotDefined,
     StopwiseError as StopwiseError,
 )
-from stopwise.core.values import (
-    Family as Family,
-    Problem as Problem,
-    StoppingRule as StoppingRule,
-    Strategy as Strategy,
-)
+from stopwise.core.functions import jitable as jitable
+from stopwise.core.options import Option as Option
 from stopwise.families.bernoulli import Bernoulli as Bernoulli
 from stopwise.families.binomial import Binomial as Binomial
-from stopwise.families.bounded import Bounded as Bounded
-from stopwise.families.bounded_coin import BoundedCoin as BoundedCoin
+from stopwise.families.bounded import Bounded as Bounded, BoundedCoin as BoundedCoin
 from stopwise.families.exponential import Exponential as Exponential
+from stopwise.families.family import Family as Family
 from stopwise.families.gamma import Gamma as Gamma
 from stopwise.families.gaussian import Gaussian as Gaussian
 from stopwise.families.geometric import Geometric as Geometric
@@ -91,33 +103,28 @@ from stopwise.problems.half_spaces import (
 )
 from stopwise.problems.linear import Linear as Linear
 from stopwise.problems.minimum_threshold import MinimumThreshold as MinimumThreshold
+from stopwise.problems.problem import Problem as Problem
 from stopwise.problems.product import Product as Product
 from stopwise.problems.sphere import Sphere as Sphere
 from stopwise.problems.thresholding import Thresholding as Thresholding
 from stopwise.problems.top_arms import TopArms as TopArms
 from stopwise.sampling.ada_hedge import AdaHedge as AdaHedge
-from stopwise.sampling.apgai import APGAI as APGAI
-from stopwise.sampling.apt import APT as APT
 from stopwise.sampling.fixed import (
     FixedWeights as FixedWeights,
     OracleWeights as OracleWeights,
     Uniform as Uniform,
 )
 from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
-from stopwise.sampling.hdoc import HDOC as HDOC
-from stopwise.sampling.kl_lucb import KLLUCB as KLLUCB
-from stopwise.sampling.lil_ucb import LilUCB as LilUCB
-from stopwise.sampling.lin_gape import LinGapE as LinGapE
-from stopwise.sampling.lucb_g import LUCBG as LUCBG
 from stopwise.sampling.mirror_ascent import LazyMirrorAscent as LazyMirrorAscent
 from stopwise.sampling.murphy import MurphySampling as MurphySampling
-from stopwise.sampling.racing import (
-    ChernoffRacing as ChernoffRacing,
-    KLRacing as KLRacing,
-    SuccessiveElimination as SuccessiveElimination,
-)
-from stopwise.sampling.see import SEE as SEE
 from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
+from stopwise.sampling.strategy import (
+    CTracking as CTracking,
+    Direct as Direct,
+    DTracking as DTracking,
+    Explored as Explored,
+    Strategy as Strategy,
+)
 from stopwise.sampling.top_two import (
     EbTc as EbTc,
     EbTcEpsilon as EbTcEpsilon,
@@ -129,19 +136,8 @@ from stopwise.sampling.top_two import (
     Ttucb as Ttucb,
 )
 from stopwise.sampling.track_and_stop import TrackAndStop as TrackAndStop
-from stopwise.sampling.tracking import (
-    CTracking as CTracking,
-    DTracking as DTracking,
-    Explored as Explored,
-)
-from stopwise.sampling.ugape import UGAPE as UGAPE
-from stopwise.stopping.beyond_limit import BeyondLimit as BeyondLimit
-from stopwise.stopping.bounds_apart import BoundsApart as BoundsApart
-from stopwise.stopping.clear_gaps import ClearGaps as ClearGaps
-from stopwise.stopping.jourdan_reda import JourdanReda as JourdanReda
-from stopwise.stopping.last_left import LastLeft as LastLeft
-from stopwise.stopping.most_sampled import MostSampled as MostSampled
-from stopwise.stopping.qualified_arm import QualifiedArm as QualifiedArm
+from stopwise.stopping.likelihood import Threshold as Threshold
+from stopwise.stopping.rule import StoppingRule as StoppingRule
 from stopwise.stopping.thresholds import (
     Conservative as Conservative,
     Mixture as Mixture,

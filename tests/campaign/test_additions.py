@@ -16,17 +16,14 @@ from stopwise import Session
 from stopwise.campaign import spec as specs
 from stopwise.campaign.rounds import rounds_of
 from stopwise.campaign.storage.hashes import sealed_state
-from stopwise.cells.shape import gap_shape
+from stopwise.cells.gap import Gap
 from stopwise.core.arrays import Floats, Rng
+from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import Data
-from stopwise.core.kernels import compiled
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 from stopwise.engine import live
 from stopwise.engine.design import generator
-from stopwise.families.verbs import draw
-from stopwise.problems.verbs import adaptive_bound, union_bound
-from stopwise.stopping.bets import arm_wealth, log_pair
-from stopwise.stopping.verbs import tally
+from stopwise.stopping.wealth_state import wealth_state
 from validity import DELTAS, most
 
 COINS = {"question": "best-arm", "arms": ["a", "b"], "family": "bernoulli", "delta": 0.1}
@@ -144,44 +141,44 @@ def chance(arms: int, height: float) -> float:
 @pytest.mark.parametrize(("first", "added"), [(2, 4), (2, 8), (4, 6), (4, 20)])
 def test_fewer_events_would_not_be_enough_for_the_proof(first: int, added: int) -> None:
     problem = sw.BestArm(first + added)
-    assert chance(added, adaptive_bound(problem, first) / 0.05) <= 0.05
-    assert chance(added, union_bound(problem) / 0.05) > 1.5 * 0.05
-    assert adaptive_bound(problem, problem.arms) == union_bound(problem)
+    assert chance(added, problem.adaptive_bound(first) / 0.05) <= 0.05
+    assert chance(added, problem.union_bound() / 0.05) > 1.5 * 0.05
+    assert problem.adaptive_bound(problem.arms) == problem.union_bound()
 
 
 @jitable
 def _take(family: Any, data: Data, arm: int, rng: Rng) -> None:
     data.counts[arm] += 1.0
-    data.means[arm] += (draw(family, 0.0, rng) - data.means[arm]) / data.counts[arm]
+    data.means[arm] += (family.draw(0.0, rng) - data.means[arm]) / data.counts[arm]
 
 
 @jitable
-def most_made(family: Any, data: Data, purse: Any, goal: float, tries: int, rng: Rng) -> float:
+def most_made(family: Any, data: Data, state: Any, goal: float, tries: int, rng: Rng) -> float:
     """The most that a pair's bets made at the truth, by somebody who adds arms as ``chance`` does."""
     best, found = 0, 0.0
     for arm in range(1, data.counts.size):
-        luck = arm_wealth(family, data, best, -1.0, 0.0, purse)
+        luck = state.arm_wealth(family, data, best, -1.0, 0.0)
         for _ in range(tries):
             if luck < goal:
                 _take(family, data, best, rng)
-                luck = arm_wealth(family, data, best, -1.0, 0.0, purse)
+                luck = state.arm_wealth(family, data, best, -1.0, 0.0)
         if luck < goal:
             best = arm  # this one is better by a hair
             continue
         for _ in range(tries):  # and this one worse
             _take(family, data, arm, rng)
-            found = max(found, log_pair(family, data, gap_shape(arm, best, 0.0), 0.0, purse)[0])
+            found = max(found, state.log_pair(family, data, Gap(arm, best, 0.0), 0.0)[0])
     return found
 
 
 def crossings(runs: int) -> Floats:
     """The logarithm of the most that 40 Gaussian arms, all but one added, made in each run."""
     family, problem = sw.Gaussian(), sw.BestArm(40)
-    search, purse = compiled(most_made), tally(sw.Wealth(), problem, family)
+    search, state = compiled(most_made), wealth_state(family, problem)
     rule = math.log(16.0), 300
     return np.array(
         [
-            search(family, Data(np.zeros(40), np.zeros(40)), purse, *rule, generator(7, run))
+            search(family, Data(np.zeros(40), np.zeros(40)), state, *rule, generator(7, run))
             for run in range(runs)
         ]
     )
@@ -194,7 +191,7 @@ def crossed(tops: Floats, events: int, delta: float) -> int:
 def test_wealth_at_the_truth_by_an_adversary() -> None:
     tops = crossings(100)
     for delta in DELTAS:
-        assert crossed(tops, adaptive_bound(sw.BestArm(40), 1), delta) <= most(100, delta)
+        assert crossed(tops, sw.BestArm(40).adaptive_bound(1), delta) <= most(100, delta)
 
 
 @pytest.mark.slow
@@ -202,8 +199,8 @@ def test_wealth_at_the_truth_in_four_thousand_runs() -> None:
     """With an event for each arm but one the wealth crosses too often: 27 % at .2, 9 % at .05."""
     tops, problem = crossings(4000), sw.BestArm(40)
     for delta in DELTAS:
-        assert crossed(tops, adaptive_bound(problem, 1), delta) <= most(4000, delta)
-        assert crossed(tops, union_bound(problem), delta) > most(4000, delta)
+        assert crossed(tops, problem.adaptive_bound(1), delta) <= most(4000, delta)
+        assert crossed(tops, problem.union_bound(), delta) > most(4000, delta)
 
 
 HAIR, PIECE = 1e-4, 10

@@ -82,7 +82,7 @@ def follow(session: Session, run: sw.Run) -> None:
         ticket = session.ask()
         assert ticket.arm == trace.arms[place]
         if session.started:
-            fixed = isinstance(session.design.strategy, sw.FixedWeights)
+            fixed = isinstance(session.design.strategy, sw.FixedWeights | sw.Uniform)
             assert session.pursued == (None if fixed else trace.pursued[place])
         crossing = session.tell(ticket, float(trace.samples[place]))
         if session.started:
@@ -338,9 +338,9 @@ def test_lost_asks_starve_no_arm() -> None:
             session.tell(ticket, float(rng.random() < (0.2, 0.6, 0.5)[ticket.arm]))
     session.ask()
     assert float(np.sum(session.ledger.state.taken)) == pytest.approx(
-        np.sum(session.ledger.state.pursuit.totals[:3])
+        np.sum(session.ledger.state.plan.totals[:3])
     )
-    assert np.max(np.abs(session.ledger.state.taken - session.ledger.state.pursuit.totals[:3])) < 10
+    assert np.max(np.abs(session.ledger.state.taken - session.ledger.state.plan.totals[:3])) < 10
 
 
 def test_samples_that_nobody_asked_for_are_made_up_for() -> None:

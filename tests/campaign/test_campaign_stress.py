@@ -11,13 +11,10 @@ import functools
 import math
 import os
 import random
-import shutil
-import sqlite3
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +25,14 @@ from scipy.stats import binom
 from campaign_worker import PAIRED, SPEC, Crew, acknowledged, wait_until
 from disks import small_disk
 from postgres import Server
-from stopwise import Campaign, NewerSchema, Receipt, Session, StorageAway, Ticket
+from stopwise import Campaign, Receipt, Session, StorageAway, Ticket
 from stopwise.campaign import spec
 from stopwise.campaign.storage.store import Store
 from stopwise.core.arrays import Floats
-from stopwise.core.kernels import compiled
+from stopwise.core.compile.kernels import compiled
 from stopwise.engine import live
 from stopwise.engine.design import generator
-from stopwise.families.verbs import draw
-from stopwise.problems.verbs import Code, correct_answers
-
-# two campaigns, one of them decided, as stopwise left them before it stored ``state``
-OLD = Path(__file__).parents[1] / "assets" / "campaign-schema-1.db"
+from stopwise.problems.problem import Code
 
 
 def kill_workers(
@@ -216,7 +209,7 @@ def _drive(
         arm = queue[place]
         waiting -= 1
         queue[place] = queue[waiting]
-        sample = draw(setting.family, truth[arm], rng)
+        sample = setting.family.draw(truth[arm], rng)
         live.tell(setting, ledger, arm, sample)
         if live.weigh_all(setting, ledger, level) >= level:
             return 1
@@ -236,7 +229,7 @@ def wrong_answers(
     """How many campaigns end with a wrong answer; with ``crashes`` they are dumped and loaded."""
     made, means = spec.make(question[0]), np.array(question[1])
     design, (keep, batches) = made.design, WAYS[way]
-    correct = set(correct_answers(design.problem, means))
+    correct = set(design.problem.correct_answers(means))
     drive, wrong = driver(), 0
     for run in range(runs):
         rng, session, over = generator(20_190_101, len(way), run), Session(design), 0
@@ -341,75 +334,3 @@ def by_nobody(path: Path) -> str:
         text = file.read()
     os.waitpid(pid, 0)
     return text
-
-
-def content(path: Path) -> list[str]:
-    with closing(sqlite3.connect(path)) as connection:
-        return list(connection.iterdump())
-
-
-def test_a_newer_schema_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "newer.db"
-    shutil.copy(OLD, path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE stopwise_schema SET version = 99")
-        connection.commit()
-    before = content(path)
-    with pytest.raises(NewerSchema, match=r"schema 99; this one knows .* Upgrade stopwise"):
-        Store(f"sqlite:///{path}")
-    assert content(path) == before
-
-
-def test_an_older_schema_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    shutil.copy(OLD, path)
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT * FROM stopwise_events ORDER BY 1, 2").fetchall()
-    goes_on(f"sqlite:///{path}", {1: [row[1:] for row in rows if row[0] == 1]})
-    old = Campaign.open("decided", path)
-    assert old.verify().agrees
-    assert "not compared: stopwise 0.1.0" in repr(old.verify())
-    assert old.decision is not None
-    assert old.status().events == len([row for row in rows if row[0] == 2])
-
-
-def goes_on(address: str, rows: dict[int, list[tuple[Any, ...]]]) -> None:
-    """The campaign is what it was; and asks and tells go on, with those in flight."""
-    campaign = Campaign.open("running", address)
-    record = campaign.events()
-    assert [tuple(event[:8]) for event in record] == rows[1]
-    assert campaign.verify().agrees
-    ended = {event.token for event in record if event.kind != "asked"}
-    waiting = [event.token for event in record if event.token not in ended]
-    status = campaign.status()
-    assert (status.in_flight, status.events) == (len(waiting), 60)
-    assert status.samples == sum(event.kind in ("told", "recorded") for event in record) > 10
-    for token in waiting:
-        assert not campaign.tell(token, 1).late
-    campaign.tell(campaign.ask()[0].token, 0)
-    again = Campaign.open("running", address)
-    assert again.status().samples == status.samples + len(waiting) + 1
-    assert again.verify().agrees
-
-
-def test_an_older_schema_on_a_server(server: Server) -> None:
-    address = server.fresh()
-    Store(address).close()
-    with closing(sqlite3.connect(OLD)) as old, server.connect(address.rsplit("/", 1)[1]) as new:
-        for table in ("campaigns", "events", "leases"):
-            rows = old.execute(f"SELECT * FROM stopwise_{table}").fetchall()
-            if table == "campaigns":
-                for column in ("slowest", "changes", "stored", "hash", "seal"):
-                    new.execute(f"ALTER TABLE stopwise_campaigns DROP COLUMN {column}".encode())
-                new.execute("ALTER TABLE stopwise_events DROP COLUMN actor, DROP COLUMN hash")
-                new.execute("ALTER TABLE stopwise_leases DROP COLUMN seal")
-                new.execute("DROP TABLE stopwise_names, stopwise_states")
-            if table == "events":
-                rows = [(*row[:7], bool(row[7]), row[8]) for row in rows]
-                events = rows
-            holes = ", ".join(["%s"] * len(rows[0]))
-            new.cursor().executemany(
-                f"INSERT INTO stopwise_{table} VALUES ({holes})".encode(), rows
-            )
-        new.execute("UPDATE stopwise_schema SET version = 1")
-    goes_on(address, {1: sorted(row[1:] for row in events if row[0] == 1)})

@@ -146,6 +146,7 @@ def durable(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return server.fresh()
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
 def test_who_is_killed_leaves_nothing(by: signal.Signals, durable: str, tmp_path: Path) -> None:
     """Readers beside see nothing of an import that is under way; after it, the next one goes in."""

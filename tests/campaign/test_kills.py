@@ -188,19 +188,19 @@ def record(storage: str) -> dict[str, list[tuple[Any, ...]]]:
 
 @pytest.mark.slow
 def test_kills_of_migrations(tmp_path: Path) -> None:
-    """Files of two older versions: killed in the middle, and then as if nothing had been."""
+    """Files of three older versions: killed in the middle, and then as if nothing had been."""
     lots, crew = random.Random(3), Crew(tmp_path)
-    names = ("campaign-schema-1.db", "campaigns-0.2.0.db")
+    names = ("campaign-schema-1.db", "campaigns-0.2.0.db", "campaigns-0.3.0.db")
     expected = {}
     for name in names:
         shutil.copy(ASSETS / name, tmp_path / f"whole-{name}")
         expected[name] = record(f"sqlite:///{tmp_path}/whole-{name}")
         assert expected[name]
     for kill in range(MIGRATED):
-        name = names[kill % 2]
+        name = names[kill % 3]
         path = tmp_path / f"{kill}-{name}"
         shutil.copy(ASSETS / name, path)
-        for _ in range(1 + kill % 3 // 2):  # some of them twice
+        for _ in range(1 + kill // 3 % 3 // 2):  # some of them twice
             kill_a_migration(crew, tmp_path, lots, work="migrates", storage=f"sqlite:///{path}")
         assert record(f"sqlite:///{path}") == expected[name]
     print(f"\n{crew.killed} kills of migrations")

@@ -25,7 +25,7 @@ NORMAL = {
 }
 COINS = {"question": "best-arm", "arms": ["a", "b", "c"], "family": "bernoulli", "delta": 0.1}
 PAIRED = {**COINS, "paired": True}
-OLD = Path(__file__).parents[1] / "assets" / "campaigns-0.2.0.db"
+ASSETS = Path(__file__).parents[1] / "assets"
 TABLES = (
     *("stopwise_campaigns", "stopwise_events", "stopwise_leases"),
     *("stopwise_names", "stopwise_states"),
@@ -212,9 +212,10 @@ def names(path: Path) -> list[str]:
         return [name for (name,) in connection.execute("SELECT name FROM stopwise_campaigns")]
 
 
-def test_old_campaigns_get_hashes_when_they_are_opened(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["0.2.0", "0.3.0"])
+def test_old_campaigns_get_hashes_when_they_are_opened(version: str, tmp_path: Path) -> None:
     path = tmp_path / "old.db"
-    shutil.copy(OLD, path)
+    shutil.copy(ASSETS / f"campaigns-{version}.db", path)
     store = Store(f"sqlite:///{path}")
     for name in store.names():
         with Campaign.open(name, store) as campaign:

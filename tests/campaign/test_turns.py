@@ -8,9 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from tests.support.serving import serving
-
 import stopwise as sw
+from serving import serving
 from stopwise.campaign.storage.turns import Turnstile
 
 SPEC = {

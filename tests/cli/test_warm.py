@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from stopwise.core import kernels
+from stopwise.core.compile import kernels
 
 SCRIPT = """
+import sys
 import stopwise as sw
-from stopwise.core import linking
-linking.replacements = lambda: 1 / 0
+from stopwise.core.compile import linking
+linking.once = lambda *given: sys.exit("something is compiled")  # no exception: those fall back
 print(sw.simulate(
     sw.AnyLowArm(3, 0.4), [0.2, 0.7, 0.6], family=sw.Bernoulli(), strategy=sw.TrackAndStop(),
     repetitions=2, seed=1,

@@ -12,16 +12,15 @@ import numpy as np
 import pytest
 
 import stopwise as sw
-from stopwise.core import kernels, verbs
-from stopwise.core.digest import Unclear, digest
-from stopwise.core.values import Empty
-from stopwise.families.verbs import divergence
-from stopwise.sampling.tracking import CTracking, Explored, follow
+from stopwise.core import functions
+from stopwise.core.compile import kernels
+from stopwise.core.compile.digest import Unclear, digest
+from stopwise.sampling.strategy import CTracking, Direct, Explored
 
 pytestmark = pytest.mark.skipif(not kernels.switched_on(), reason="nothing is compiled")
 
 HELPER = """
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 WIDTH = 1
 
 @jitable
@@ -29,30 +28,25 @@ def shifted(arm, arms):
     return (arm + WIDTH) % arms
 """
 STRATEGY = """
-from typing import NamedTuple
 import helper
-from stopwise.sampling.verbs import Direct, pick
+from stopwise.sampling.strategy import Direct
 START = 0
 
-class _Turns(NamedTuple):
+class Turns(Direct, listed=False):
     late: int = 0
     step: int = 1
 
-class Turns(_Turns, Direct):
-    pass
-
-@pick.register(Turns)
-def _pick(strategy, problem, family, state, rounds, rng):
-    return helper.shifted(START + strategy.late + strategy.step * rounds, problem.arms)
+    def next_arm(self, instance, state, rounds, rng):
+        return helper.shifted(START + self.late + self.step * rounds, instance.problem.arms)
 """
 SCRIPT = """
 import stopwise as sw
-from stopwise.core import linking
+from stopwise.core.compile import linking
 from own import Turns
 
 compilations = []
-replacements = linking.replacements
-linking.replacements = lambda: compilations.append(1) or replacements()
+once = linking.once
+linking.once = lambda *given: compilations.append(1) or once(*given)
 settings = dict(family=sw.Bernoulli(), stopping=sw.Stylized(), delta=0.1, repetitions=3, seed=1)
 for strategy in (Turns(), sw.Uniform()):
     found = sw.simulate(sw.AnyLowArm(2, 0.5), [0.1, 0.9], strategy=strategy, **settings)
@@ -85,10 +79,10 @@ def test_an_edit_is_never_missed(tmp_path: Path) -> None:
     compilations, first = run()
     assert compilations == [1, 2]
     assert run() == ([0, 0], first)
-    edit("own.py", "class _Turns", "# a remark\n\nclass _Turns")
+    edit("own.py", "class Turns", "# a remark\n\nclass Turns")
     assert run() == ([0, 0], first)
     for name, before, after in (
-        ("own.py", "strategy.step * rounds", "3 * strategy.step * rounds"),  # the function
+        ("own.py", "self.step * rounds", "3 * self.step * rounds"),  # the function
         # a function of a module that it imports
         ("helper.py", "(arm + WIDTH)", "(arm + 2 * WIDTH)"),
         ("helper.py", "WIDTH = 1", "WIDTH = 2"),  # a global which that one reads
@@ -117,39 +111,35 @@ def test_a_damaged_file_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def _cost(family: sw.Family, mean: float) -> float:
-    return 2.0 * divergence(family, mean, 0.5)
+    return 2.0 * family.divergence(mean, 0.5)
 
 
-def test_what_is_registered_again_counts_at_once() -> None:
-    from stopwise.sampling.verbs import Direct, pick
+def test_a_class_of_the_same_name_counts_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "foreign", {})
 
-    class Fixed(Empty, Direct):
-        __slots__ = ()
-
-    def counts() -> list[float]:
+    def counts(method: Any) -> list[float]:
+        kind: Any = type(Direct)("Fixed", (Direct,), {"next_arm": method}, listed=False)
         found = sw.simulate(
             sw.AnyLowArm(2, 0.5),
             [0.1, 0.2],
             family=sw.Bernoulli(),
-            strategy=Fixed(),
+            strategy=kind(),
             stopping=sw.Stylized(),
             repetitions=1,
             seed=1,
         )
         return [float(count) for count in found.counts[0]]
 
-    pick.register(Fixed)(_first)
-    assert counts()[0] > counts()[1] == 1.0
-    pick.register(Fixed)(_second)
-    assert counts()[1] > counts()[0] == 1.0
-    verbs.foreign.pop((pick, Fixed))
+    first, second = counts(_first), counts(_second)
+    assert first[0] > first[1] == 1.0
+    assert second[1] > second[0] == 1.0
 
 
-def _first(strategy: Any, problem: Any, family: Any, state: Any, rounds: int, rng: Any) -> int:
+def _first(self: Any, instance: Any, state: Any, rounds: int, rng: Any) -> int:
     return 0
 
 
-def _second(strategy: Any, problem: Any, family: Any, state: Any, rounds: int, rng: Any) -> int:
+def _second(self: Any, instance: Any, state: Any, rounds: int, rng: Any) -> int:
     return 1
 
 
@@ -167,8 +157,8 @@ def test_one_compilation_serves_every_cells(monkeypatch: pytest.MonkeyPatch) -> 
 
     made: list[int] = []
     held: dict[Any, Any] = {}
-    plain = kernels.linking.replacements
-    monkeypatch.setattr(kernels.linking, "replacements", lambda: made.append(1) or plain())
+    plain = kernels.linking.once
+    monkeypatch.setattr(kernels.linking, "once", lambda *given: made.append(1) or plain(*given))
     monkeypatch.setattr("stopwise.engine.worker._kernels", held)
     for problem in (
         strips(2, ["low", "high"]),
@@ -214,7 +204,7 @@ def test_a_field_named_like_a_global_does_not_read_it() -> None:
     assert digest(lambda value: value.unclear)
     with pytest.raises(Unclear):
         digest(lambda value: value.unclear + unclear[0])
-    for chosen in follow.dispatch(Explored), follow.dispatch(CTracking):
+    for chosen in Explored.follow, CTracking.follow:
         assert digest(chosen)
 
 

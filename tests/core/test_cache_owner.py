@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import stopwise as sw
-from stopwise.core import cache, kernels
-from stopwise.families.verbs import divergence
+from stopwise.core.compile import cache, kernels
 
 NOBODY = 65534
 pytestmark = [
@@ -34,7 +33,7 @@ class Harmful:
 
 
 def _cost(family: sw.Family, mean: float) -> float:
-    return 3.0 * divergence(family, mean, 0.5)
+    return 3.0 * family.divergence(mean, 0.5)
 
 
 def value() -> float:

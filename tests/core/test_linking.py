@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stopwise.core import linking, verbs
 from stopwise.core.arrays import Floats
+from stopwise.core.compile import linking
+from stopwise.core.compile.kernels import compiled, switched_on
 from stopwise.core.data import Data
-from stopwise.core.kernels import compiled, switched_on
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 
 needs_compiler = pytest.mark.skipif(not switched_on(), reason="nothing is compiled")
 
@@ -24,14 +22,13 @@ SCRIPT = """
 import numba
 import numpy as np
 import stopwise as sw
-from stopwise.core import linking
+from stopwise.core.compile import linking
+from stopwise.core.functions import jitable
 from stopwise.core.data import Data
-from stopwise.core.kernels import compiled
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import divergence
+from stopwise.core.compile.kernels import compiled
 
 if {plain}:
-    linking.replacements = lambda: []
+    linking.TESTED = ("0.1.",)
 
 @numba.njit
 def own(x):
@@ -50,7 +47,7 @@ def mean(values):
     return values.sum() / values.size
 
 def both(family, data, x):
-    found = own(x) + divergence(family, x, 0.5) + first(data)
+    found = own(x) + family.divergence(x, 0.5) + first(data)
     for k in range(data.counts.size):
         if data.counts[k] > 1.0:
             found += mean(data.means * data.means)
@@ -98,22 +95,6 @@ def _data() -> Data:
     return Data(np.arange(4.0), np.array([0.3, 0.7, 0.1, 0.9]))
 
 
-def test_numba_is_as_expected() -> None:
-    assert len(linking.replacements()) == 25
-
-
-@needs_compiler
-def test_callers_that_count_references_share_what_others_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STOPWISE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(verbs, "foreign", {})  # as if these functions were the package's own
-    known = set(linking._callees)
-    assert compiled(_moments, allocates=False)(_data()) == _moments(_data())
-    made = [each.py_func for each in linking._callees if each not in known and each is not None]
-    assert made.count(_mean) == made.count(_squares) == made.count(_variance) == 1
-
-
 @needs_compiler
 def test_who_listens_to_numba_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from numba.core import event
@@ -126,18 +107,26 @@ def test_who_listens_to_numba_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @needs_compiler
-def test_what_llvm_refuses_is_compiled_plainly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [RuntimeError, TypeError, AttributeError, KeyError])
+def test_whatever_goes_wrong_is_compiled_plainly(
+    error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @contextmanager
-    def broken(block: linking.Block) -> Iterator[list[linking.Use]]:
-        yield []
-        raise RuntimeError("Instruction does not dominate all uses!")
+    def broken(*_: object) -> None:
+        raise error("one more keyword")
 
     monkeypatch.setenv("STOPWISE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(linking, "once", broken)
-    assert compiled(_moments)(_data()) == _moments(_data())
+    monkeypatch.setattr(linking, "_implementation", broken)
+    with pytest.warns(UserWarning, match="compiled as plain numba does"):
+        assert compiled(_moments)(_data()) == _moments(_data())
     assert not list((tmp_path / "stopwise").iterdir())  # and nothing of it is kept
+
+
+@needs_compiler
+def test_another_numba_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOPWISE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(linking, "TESTED", ("0.1.",))
+    monkeypatch.setattr(linking, "once", None)
+    assert compiled(_moments)(_data()) == _moments(_data())
 
 
 @needs_compiler

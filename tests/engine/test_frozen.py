@@ -1,16 +1,14 @@
-"""What 0.2.0 gave, and must be given for ever: runs bit for bit, and campaigns that verify."""
+"""What 0.2.0 gave, and must be given for ever: runs bit for bit."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import stopwise as sw
 from stopwise.core import spelling
 from stopwise.engine.design import Setting, prepare
 from stopwise.engine.loop import run_rounds
@@ -31,7 +29,6 @@ BOUNDED = {
 }
 TIED = "coins with weights 3/5 and 2/5 and 3 and 2 samples: the last digit says which one lags"
 MOVED = {(147, 2): TIED, (147, 3): TIED}  # setting and run
-CAMPAIGNS = ("pages", "limits", "both", "running", "own")
 
 
 @pytest.mark.parametrize("setting", FROZEN["settings"], ids=lambda each: str(each["seed"]))
@@ -68,26 +65,3 @@ def test_runs_are_those_of_0_2_0(setting: dict[str, Any], monkeypatch: pytest.Mo
 def _strategy(setting: dict[str, Any]) -> Any:
     chosen = spelling.strategy(setting["strategy"])
     return chosen._replace(close="never") if setting["seed"] in BOUNDED else chosen
-
-
-@pytest.mark.parametrize("name", CAMPAIGNS)
-def test_campaigns_of_0_2_0_verify(name: str, tmp_path: Path) -> None:
-    shutil.copy(ASSETS / "campaigns-0.2.0.db", tmp_path / "old.db")
-    campaign = sw.Campaign.open(name, tmp_path / "old.db")
-    found = campaign.verify()
-    assert found.agrees, found
-    assert not found.remarks
-    assert (campaign.decision is None) == (name == "running")
-    campaign.ask() if campaign.decision is None else None
-    assert campaign.verify().agrees
-
-
-def test_the_same_file_finds_its_old_campaign(tmp_path: Path) -> None:
-    """Defaults have changed since, and the key ``threshold`` its name: it is the same question."""
-    shutil.copy(ASSETS / "campaigns-0.2.0.db", tmp_path / "old.db")
-    old = sw.Campaign.open("limits", tmp_path / "old.db")
-    given = {key: old.spec.table[key] for key in ("question", "arms", "family", "delta", "budget")}
-    again = sw.Campaign.create(given, tmp_path / "old.db", "limits")
-    assert again.spec.key == old.spec.key
-    with pytest.raises(sw.CampaignExists, match="stopping"):
-        sw.Campaign.create({**given, "stopping": "stylized"}, tmp_path / "old.db", "limits")

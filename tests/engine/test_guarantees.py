@@ -15,8 +15,8 @@ import pytest
 from scipy.stats import binom
 
 import stopwise as sw
+from steps import begin, choose, observe
 from stopwise.engine.design import Setting, generator, prepare
-from stopwise.engine.step import begin, choose, observe
 from stopwise.studies.results import Row
 
 DELTA = 0.1
@@ -422,11 +422,11 @@ def test_tracking_lemma_along_runs(setting: Case, strategy: Any, threshold: Any)
     plan = prepare(
         Setting(problem, family, strategy, threshold), means, (DELTA,), one.stopping_time
     )
-    state, arms, rng = begin(plan.setting), len(means), generator(0)
+    state, arms, rng = begin(plan), len(means), generator(0)
     summed, counts = np.zeros(arms), np.zeros(arms)
     for t, (arm, sample) in enumerate(zip(one.trace.arms, one.trace.samples, strict=True), start=1):
         assert choose(plan.setting, state, t - 1, rng) == arm
-        summed += np.eye(arms)[arm] if t <= arms else state.pursuit.weights
+        summed += np.eye(arms)[arm] if t <= arms else state.plan.weights
         observe(plan.setting, state, t, arms, arm, sample)
         counts[arm] += 1.0
         assert counts.min() >= math.sqrt(t + arms * arms) - 2 * arms

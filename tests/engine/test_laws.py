@@ -14,10 +14,8 @@ import stopwise as sw
 from stopwise.core.errors import BadArgument
 from stopwise.engine import source
 from stopwise.engine.design import Setting, prepare
-from stopwise.engine.loop import run_rounds
 from stopwise.engine.source import Supply
 from stopwise.engine.truth import read_truth
-from stopwise.engine.worker import Worker, new_outcome
 from stopwise.families.laws import BetaLaw, FrozenLaw, NormalLaw, PilotLaw
 from stopwise.studies.pilot import read_pilot
 
@@ -102,18 +100,6 @@ def test_a_run_takes_each_arms_samples_in_order() -> None:
         mine = found.trace.samples[found.trace.arms == arm]
         assert mine.tolist() == expected[: mine.size].tolist()
         assert set(mine.tolist()) <= set(values[each])
-
-
-def test_compiled_and_plain_runs_agree() -> None:
-    design = _design([1.0, 0.0], deviations=[1.0, 3.0])
-    times = []
-    for plain in (True, False):
-        worker, outcome = Worker(design), new_outcome(design)
-        worker.kernel = run_rounds if plain else worker.kernel
-        for _ in worker.run(1, 0, 0, outcome, lambda: False):
-            pass
-        times.append((outcome.progress.tolist(), outcome.counts.tolist()))
-    assert times[0] == times[1]
 
 
 def test_wrong_variances_are_seen_to_be_wrong() -> None:

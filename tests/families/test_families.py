@@ -11,7 +11,6 @@ import pytest
 import naive
 import stopwise as sw
 from instances import SETTINGS, Setting, pair_id
-from stopwise.families.verbs import divergence, interval, lower, upper, variance
 from stopwise.testing import check_family
 
 
@@ -28,8 +27,8 @@ def test_divergence_is_the_integral(setting: Setting) -> None:
     family = setting.family
     a, b = setting.low + 0.3 * setting.width, setting.low + 0.8 * setting.width
     for mu, lam in ((a, b), (b, a)):
-        area = naive.divergence(lambda x: float(variance(family, x)), mu, lam)
-        assert divergence(family, mu, lam) == pytest.approx(area, rel=1e-10)
+        area = naive.divergence(lambda x: float(family.variance_at(x)), mu, lam)
+        assert family.divergence(mu, lam) == pytest.approx(area, rel=1e-10)
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=pair_id)
@@ -38,8 +37,8 @@ def test_nearby_means_lose_no_digits(setting: Setting) -> None:
     mu = setting.low + 0.4 * setting.width
     for step in (1e-5, 1e-7):
         near = mu + step
-        expected = 0.5 * (near - mu) ** 2 / variance(setting.family, mu)
-        assert divergence(setting.family, mu, near) == pytest.approx(expected, rel=50 * step)
+        expected = 0.5 * (near - mu) ** 2 / setting.family.variance_at(mu)
+        assert setting.family.divergence(mu, near) == pytest.approx(expected, rel=50 * step)
 
 
 @pytest.mark.parametrize(
@@ -58,20 +57,32 @@ def test_nearby_means_lose_no_digits(setting: Setting) -> None:
 def test_empirical_means_on_the_boundary(
     family: Any, end: float, lam: float, expected: float
 ) -> None:
-    assert divergence(family, end, lam) == pytest.approx(expected, rel=1e-12)
-    assert divergence(family, end, end) == 0.0
-    assert divergence(family, lam, end) == math.inf
-    side = upper if end == interval(family)[0] else lower
-    assert divergence(family, end, side(family, end, 0.4)) == pytest.approx(0.4, rel=1e-9)
-    other = lower if side is upper else upper
-    assert other(family, end, 0.4) == end
+    assert family.divergence(end, lam) == pytest.approx(expected, rel=1e-12)
+    assert family.divergence(end, end) == 0.0
+    assert family.divergence(lam, end) == math.inf
+    inside, beyond = family.upper(end, 0.4), family.lower(end, 0.4)
+    if end != family.interval()[0]:
+        inside, beyond = beyond, inside
+    assert family.divergence(end, inside) == pytest.approx(0.4, rel=1e-9)
+    assert beyond == end
 
 
 def test_inverse_gaussian_never_costs_more_than_its_limit() -> None:
     family = sw.InverseGaussian(2.0)
-    assert divergence(family, 0.5, math.inf) == 2.0
-    assert upper(family, 0.5, 2.1) == math.inf
-    assert upper(family, 0.5, 1.9) < math.inf
+    assert family.divergence(0.5, math.inf) == 2.0
+    assert family.upper(0.5, 2.1) == math.inf
+    assert family.upper(0.5, 1.9) < math.inf
+
+
+@pytest.mark.parametrize(
+    "rule", [sw.Conservative(), sw.MixtureMartingale(), sw.Mixture()], ids=repr
+)
+def test_thresholds_for_one_parameter_are_refused_for_unknown_variances(rule: Any) -> None:
+    with pytest.raises(sw.NotDefined, match="no one-parameter exponential family"):
+        sw.run(
+            *(sw.BestArm(2), [0.0, 1.0]),
+            **{"family": sw.Gaussian(None), "deviations": 1.0, "stopping": rule, "seed": 1},
+        )
 
 
 def test_families_are_values() -> None:

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import stopwise as sw
-from stopwise.core.kernels import compiled
-from stopwise.families.verbs import divergence, divergence_slope, interval, lower, natural, upper
+from stopwise.core.compile.kernels import compiled
 
 DIGITS = decimal.Context(prec=400, Emin=-99999, Emax=99999)
 NORMAL = (Decimal("2.3e-308"), Decimal("1.7e308"))
@@ -70,7 +69,7 @@ def exact(family: Any, mu: float, lam: float) -> Decimal:
 
 def places(family: Any) -> list[float]:
     """Means from one end of the family's interval to the other."""
-    low, high = interval(family)
+    low, high = family.interval()
     sizes = [1.37 * 10.0**e for e in EXPONENTS]
     if math.isinf(low):
         found = sizes + [-size for size in sizes]
@@ -83,7 +82,7 @@ def places(family: Any) -> list[float]:
 
 
 def pairs(family: Any) -> Iterator[tuple[float, float]]:
-    low, high = interval(family)
+    low, high = family.interval()
     means = places(family)
     for place, mu in enumerate(means):
         yield from ((mu, lam) for lam in means if lam != mu)
@@ -99,7 +98,7 @@ def test_divergences_are_right_to_thirteen_digits(family: Any) -> None:
     for mu, lam in pairs(family):
         truth = exact(family, mu, lam)
         if NORMAL[0] < truth < NORMAL[1]:
-            found = divergence(family, mu, lam)
+            found = family.divergence(mu, lam)
             assert math.isclose(found, float(truth), rel_tol=1e-13), (mu, lam, found, float(truth))
 
 
@@ -117,14 +116,14 @@ def test_divergences_are_right_to_thirteen_digits(family: Any) -> None:
 def test_divergences_that_were_wrong(family: Any, mu: float, lam: float, expected: float) -> None:
     """0.2.0 gave inf, 3.0e12, 77.347900, an exception, inf, 2.89513e-24."""
     assert float(exact(family, mu, lam)) == pytest.approx(expected, rel=1e-14)
-    assert divergence(family, mu, lam) == pytest.approx(expected, rel=1e-13)
+    assert family.divergence(mu, lam) == pytest.approx(expected, rel=1e-13)
 
 
 def values(family: Any, means: Any) -> Any:
     found = np.empty((means.size, means.size))
     for i in range(means.size):
         for j in range(means.size):
-            found[i, j] = divergence(family, means[i], means[j])
+            found[i, j] = family.divergence(means[i], means[j])
     return found
 
 
@@ -141,10 +140,9 @@ def test_compiled_divergences_are_the_same_at_the_extremes(family: Any) -> None:
 @pytest.mark.parametrize("level", [1e-9, 0.3, 12.0])
 def test_limits_are_where_the_divergence_reaches_the_level(family: Any, level: float) -> None:
     """Up to four floats beside the limit, as finely as an end of the interval lets it be told."""
-    low, high = interval(family)
+    low, high = family.interval()
     for mu in places(family):
-        for side, end in ((upper, high), (lower, low)):
-            lam = side(family, mu, level)
+        for lam, end in ((family.upper(mu, level), high), (family.lower(mu, level), low)):
             if lam == mu or abs(lam - end) <= 1e-100 or not 1e-100 < abs(lam) < 1e100:
                 continue
             inner = outer = lam
@@ -163,15 +161,15 @@ def test_natural_parameters_agree_with_the_divergence(family: Any) -> None:
         with decimal.localcontext(DIGITS):
             expected = exact(family, a, c) - exact(family, a, b) - exact(family, b, c)
             expected /= Decimal(b) - Decimal(a)
-        found = natural(family, c) - natural(family, b)
-        size = max(abs(natural(family, c)), abs(natural(family, b)))
+        found = family.natural(c) - family.natural(b)
+        size = max(abs(family.natural(c)), abs(family.natural(b)))
         assert found == pytest.approx(float(expected), rel=1e-12, abs=1e-14 * size)
 
 
 @pytest.mark.parametrize("family", [sw.Exponential(), sw.Poisson(), sw.NegativeBinomial(3.0)])
 def test_far_means_cost_infinitely_much(family: Any) -> None:
-    assert divergence(family, 2.0, math.inf) == math.inf
-    assert divergence_slope(family, 2.0, 1e-9) < 0.0
+    assert family.divergence(2.0, math.inf) == math.inf
+    assert family.divergence_slope(2.0, 1e-9) < 0.0
 
 
 def test_oracle_of_two_exponential_arms_far_apart() -> None:

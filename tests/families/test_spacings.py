@@ -11,7 +11,7 @@ import pytest
 from scipy import integrate, stats
 
 import stopwise as sw
-from stopwise.families.spacings import Spacing, Tails, spacing_tails, total_tails
+from stopwise.families.spacings import Spacing, Tails
 
 FINE = 1e-15  # a unit that rounds nothing
 Law = Callable[[float], Any]  # by the mean
@@ -45,7 +45,7 @@ def test_counts(family: Any, law: Law, least: float, total: int) -> None:
         sizes, chances = np.abs(2 * values - total), chances / chances.sum()
         for size in sizes[(chances > 0) & (values >= least)]:
             exact = chances[sizes > size].sum(), chances[sizes >= size].sum()
-            found = spacing_tails(family, spacing(float(size), float(total), 1.0))
+            found = family.spacing_tails(spacing(float(size), float(total), 1.0))
             assert found == pytest.approx(exact, rel=1e-9, abs=1e-14)
 
 
@@ -63,39 +63,39 @@ def test_numbers(family: Any, law: Law) -> None:
         whole = integrate.quad(density, bottom, total / 2, limit=200)[0]
         for size in (0.3, 1.0, 2.5):
             exact = integrate.quad(density, bottom, (total - size) / 2, limit=200)[0] / whole
-            found = spacing_tails(family, spacing(size, total))
+            found = family.spacing_tails(spacing(size, total))
             assert found == pytest.approx((exact, exact), rel=1e-6)
 
 
 def test_unknown_variances_are_judged_by_earlier_pairs() -> None:
     family: Any = sw.Gaussian(variance=None)
-    found = spacing_tails(family, spacing(3.0, 9.0, pairs=5, squares=20.0))
+    found = family.spacing_tails(spacing(3.0, 9.0, pairs=5, squares=20.0))
     exact = 2.0 * stats.t.sf(3.0 / math.sqrt(20.0 / 5), 5)
     assert found == pytest.approx((exact, exact))
     for nothing in ({}, {"pairs": 4}):
-        assert spacing_tails(family, spacing(3.0, 9.0, **nothing)) == (0.0, 1.0)
+        assert family.spacing_tails(spacing(3.0, 9.0, **nothing)) == (0.0, 1.0)
 
 
 def test_the_totals_of_waiting_times() -> None:
-    found = total_tails(sw.Exponential(), spacing(1.0, 5.0, pairs=7, totals=20.0))
+    found = sw.Exponential().total_tails(spacing(1.0, 5.0, pairs=7, totals=20.0))
     exact = stats.beta.sf(5.0 / 25.0, 2, 14)
     assert found == pytest.approx((exact, exact))
-    assert total_tails(sw.Exponential(), spacing(1.0, 1e100, pairs=7, totals=1e-100))[1] == 0.0
+    assert sw.Exponential().total_tails(spacing(1.0, 1e100, pairs=7, totals=1e-100))[1] == 0.0
 
 
 def test_rounded_values_lie_between_two_tails() -> None:
     """Whole numbers, 2 apart: between 1.5 and 2.5; equal ones: anything up to a half."""
     family, deviation = sw.Gaussian(1.0), math.sqrt(2.0)
     above, at_least = 2 * stats.norm.sf(2.5 / deviation), 2 * stats.norm.sf(1.5 / deviation)
-    assert spacing_tails(family, spacing(2.0, 8.0, 1.0)) == pytest.approx((above, at_least))
-    found = spacing_tails(family, spacing(0.0, 8.0, 1.0))
+    assert family.spacing_tails(spacing(2.0, 8.0, 1.0)) == pytest.approx((above, at_least))
+    found = family.spacing_tails(spacing(0.0, 8.0, 1.0))
     assert found == pytest.approx((2 * stats.norm.sf(0.5 / deviation), 1.0))
 
 
 @pytest.mark.parametrize("family", [sw.Bernoulli(), sw.Bounded(), sw.BoundedCoin()], ids=repr)
 def test_some_families_cannot_be_contradicted(family: Any) -> None:
     """Whatever lies between the ends is allowed."""
-    assert spacing_tails(family, spacing(1.0, 1.0)) == Tails(0.0, 1.0)
+    assert family.spacing_tails(spacing(1.0, 1.0)) == Tails(0.0, 1.0)
 
 
 LARGE: list[tuple[Any, Any]] = [
@@ -113,5 +113,5 @@ def test_large_counts(family: Any, law: Any) -> None:
     chances, sizes = law.pmf(values), np.abs(2 * values - 20_000)
     for size in (0, 100, 300, 600, 4000, 19_000, 20_000):
         exact = chances[sizes > size].sum(), chances[sizes >= size].sum()
-        found = spacing_tails(family, spacing(float(size), 20_000.0, 1.0))
+        found = family.spacing_tails(spacing(float(size), 20_000.0, 1.0))
         assert found == pytest.approx(exact, rel=1e-2, abs=1e-12)

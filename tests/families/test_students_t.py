@@ -10,9 +10,8 @@ from scipy.stats import t
 
 import stopwise as sw
 from naive_students import bet_by_integrals, log_bet, samples_of
-from stopwise.core.kernels import compiled
+from stopwise.core.compile.kernels import compiled
 from stopwise.families.students_t import t_bet, twice_student
-from stopwise.families.verbs import bet, of_arm
 
 FREEDOMS = (1, 2, 3, 5, 10, 29, 39, 40, 41, 100, 1000, 10**5, 10**8)
 POINTS = (0.0, 0.01, 0.3, 1.0, 2.0, 3.5, 5.0, 7.0, 10.0, 20.0, 35.0, 100.0, 1e4)
@@ -65,14 +64,14 @@ def test_a_bet_is_the_formula(count: int) -> None:
         samples = samples_of(count, mean, 2.0, count)
         for gap in (8.0**0.5, 1.0, 8.0**-2):
             for side in (1.0, -1.0):
-                own, n = of_arm(family, 0), float(count)
-                value, slope = bet(own, side, n, mean, 0.05, gap)
+                own, n = family.of_arm(0), float(count)
+                value, slope = own.bet(side, n, mean, 0.05, gap)
                 expected = log_bet(samples, 0.05, side, gap**-2)
                 if math.isfinite(expected):  # SciPy's tail ends at 1e-308
                     assert value == pytest.approx(expected, rel=1e-8, abs=1e-8)
                 step = 1e-5
-                rise = bet(own, side, n, mean, 0.05 + step, gap)[0]
-                rise -= bet(own, side, n, mean, 0.05 - step, gap)[0]
+                rise = own.bet(side, n, mean, 0.05 + step, gap)[0]
+                rise -= own.bet(side, n, mean, 0.05 - step, gap)[0]
                 assert slope == pytest.approx(rise / (2.0 * step), rel=1e-4, abs=1e-6)
                 assert side * slope <= 0.0  # W+ falls and W- rises in c
 

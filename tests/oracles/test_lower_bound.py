@@ -12,10 +12,8 @@ from scipy.integrate import quad
 
 import stopwise as sw
 from instances import SETTINGS, Setting, pair_id
-from stopwise.families.verbs import divergence, draw
 from stopwise.oracles.lower_bound import by_shares, by_time, early_answer, log_moment
 from stopwise.oracles.solve import solution
-from stopwise.problems import verbs
 
 LOW = sw.AnyLowArm(3, 0.5)
 SEVERAL: list[tuple[Any, list[float], Any]] = [
@@ -61,7 +59,7 @@ def test_log_moments(setting: Setting) -> None:
     """log E exp(u (X - mu)), from samples; at most five standard errors apart (4e-7)."""
     family, mean = setting.family, setting.low + 0.4 * setting.width
     rng = np.random.default_rng(3)
-    values = np.array([draw(family, mean, rng) for _ in range(20_000)]) - mean
+    values = np.array([family.draw(mean, rng) for _ in range(20_000)]) - mean
     if isinstance(family, sw.Bounded):  # for coins on its ends
         family, width = sw.BoundedCoin(family.low, family.high), family.high - family.low
         values = np.where(rng.random(20_000) < (mean - family.low) / width, width, 0.0)
@@ -85,7 +83,7 @@ def test_early_answers_with_normal_arms() -> None:
     problem, family, means = sw.AnyLowArm(2, 0.0), sw.Gaussian(2.0), np.array([-0.4, -0.3])
     early = []
     for arm in (0, 1):
-        code = verbs.encode(problem, arm)
+        code = problem.encode(arm)
         early.append(
             early_answer(problem, family, means, code, solution(problem, family, means, code))
         )
@@ -128,7 +126,7 @@ def test_ties_and_crowds() -> None:
 def test_models_are_different_enough_to_need_that_many() -> None:
     """(1) for one answer is what the divergences say, spelled out."""
     found = sw.lower_bound(sw.AnySign(1), [0.5], family=sw.Gaussian(), delta=0.1)
-    assert found == pytest.approx(kl(0.1, 0.9) / divergence(sw.Gaussian(), 0.5, 0.0))
+    assert found == pytest.approx(kl(0.1, 0.9) / sw.Gaussian().divergence(0.5, 0.0))
 
 
 @pytest.mark.parametrize(("problem", "means", "family"), SEVERAL[1:2], ids=repr)

@@ -13,8 +13,8 @@ import naive_paired
 import stopwise as sw
 from stopwise.paired.bounds import least_difference
 from stopwise.paired.comparison import comparison, new_state
-from stopwise.paired.differences import BoundedDifferences, Stream, bet_on, evidence
-from stopwise.paired.step import absorb
+from stopwise.paired.differences import BoundedDifferences, Stream
+from stopwise.paired.step import count_item
 
 COIN, SCORE, REAL = sw.Bernoulli(), sw.Bounded(-1.0, 3.0), sw.Gaussian(variance=None)
 
@@ -23,7 +23,7 @@ def pair(rows: Any, family: Any, epsilon: float, pool: int | None = None) -> Any
     what = comparison(family, 2, 1e-300, epsilon, pool, deterministic=pool is not None)
     state = new_state(what)
     for row in rows:
-        absorb(what, state, np.asarray(row, dtype=float))
+        count_item(what, state, np.asarray(row, dtype=float))
     return what, state
 
 
@@ -43,14 +43,14 @@ def test_a_uniform_prior_of_coins_gives_known_numbers(
 ) -> None:
     """The bets are 2 theta - 1: theta uniform in (1/2, 1) is a grid of bets, fine enough."""
     bets = (np.arange(20_000) + 0.5) / 20_000
-    kind = BoundedDifferences(1.0, bets, np.full(bets.size, 1.0 / bets.size))
+    kind = BoundedDifferences(bets, np.full(bets.size, 1.0 / bets.size), False, 1.0, 0.0)
     stream = Stream(np.zeros(bets.size), 0.0, 0.0, 0.0)
     for x in [1.0] * ahead + [0.0] * 7 + [-1.0] * behind:
-        bet_on(kind, stream, x, 0.0, 0)
+        kind.bet_on(stream, x, 0.0, 0)
     n = ahead + behind
     by_beta = (n + 1) * math.log(2) + betaln(ahead + 1, behind + 1)
     by_beta += math.log(betainc(behind + 1, ahead + 1, 0.5))
-    assert evidence(kind, stream, 0.0, 0) == pytest.approx(by_beta, abs=1e-6)
+    assert kind.evidence(stream, 0.0, 0) == pytest.approx(by_beta, abs=1e-6)
     assert by_beta == pytest.approx(known, abs=5e-6)
 
 

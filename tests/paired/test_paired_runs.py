@@ -15,9 +15,9 @@ from scipy.stats import binom
 
 import naive_paired
 import stopwise as sw
-from stopwise.core.kernels import compiled
+from stopwise.core.compile.kernels import compiled
 from stopwise.paired.comparison import comparison, new_state
-from stopwise.paired.loop import run_items
+from stopwise.paired.step import Table, run_items
 
 FALSE_ALARM = 1e-6
 COIN, SCORE, REAL = sw.Bernoulli(), sw.Bounded(), sw.Gaussian(variance=None)
@@ -197,8 +197,8 @@ def test_compiled_and_plain_runs_are_the_same() -> None:
     states = []
     for run in (run_items, compiled(run_items, allocates=False)):
         state, rng = new_state(what), np.random.Generator(np.random.PCG64(14))
-        room = np.arange(300), rng, False, 5_000, np.zeros(3), np.zeros(3, dtype=np.int64)
-        assert run(what, state, table, *room)
+        items = Table(table, np.arange(300), np.zeros(3), np.zeros(3, dtype=np.int64))
+        assert run(what, state, items, rng, False, 5_000)
         states.append(state)
     for plain, quick in zip(*states, strict=True):
         np.testing.assert_array_equal(plain, quick)

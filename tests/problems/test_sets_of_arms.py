@@ -10,8 +10,8 @@ import pytest
 
 import stopwise as sw
 from stopwise.core.data import Data
-from stopwise.problems import rounds, verbs
 from stopwise.problems.lowest import Lowest
+from stopwise.problems.problem import Search
 
 PROBLEMS = [
     sw.TopArms(5, 2),
@@ -65,30 +65,30 @@ def test_correct_answers_are_those_of_the_definition(problem: Any) -> None:
 def test_a_round_finds_what_a_list_of_all_answers_gives(problem: Any, family: Any) -> None:
     """The most evidence, the oracle's answer and its weights, and the first reachable answer."""
     rng, listed = np.random.default_rng(6), list(sw.answers(problem))
-    codes = [verbs.encode(problem, answer) for answer in listed]
+    codes = [problem.encode(answer) for answer in listed]
     for _ in range(6):
         data, closest = some_data(problem.arms, rng), np.zeros(problem.arms)
-        sketch = rounds.sketch(problem, family)
-        rounds.rebuild(problem, family, data, sketch)
+        sketch = problem.init_cache(family)
+        problem.rebuild_cache(family, data, sketch)
         code, weights = codes[0].copy(), np.zeros(problem.arms)
-        costs = [verbs.cost(problem, family, data, each, closest) for each in codes]
-        found = rounds.best_evidence(problem, family, data, sketch, 0.0, code)
+        costs = [problem.transport_cost(family, data, each, closest) for each in codes]
+        found = problem.best_evidence(family, data, sketch, 0.0, code)
         assert found == pytest.approx(max(costs), rel=1e-9)
-        assert verbs.cost(problem, family, data, code, closest) == pytest.approx(found, rel=1e-9)
-        rounds.first_oracle(problem, family, data, sketch, code, weights)
+        assert problem.transport_cost(family, data, code, closest) == pytest.approx(found, rel=1e-9)
+        problem.first_oracle(family, data, sketch, code, weights)
         oracle = sw.oracle(problem, data.means, family=family)
-        assert verbs.cost(
-            problem, family, Data(weights, data.means), code, closest
+        assert problem.transport_cost(
+            family, Data(weights, data.means), code, closest
         ) == pytest.approx(oracle.value, rel=1e-6)
         for level in (0.5, 3.0):
             reached = sw.reachable_answers(
                 problem, data.means, family=family, counts=data.counts, level=level
             )
-            search = rounds.Search(
-                rounds.listed_answers(problem), codes[0].copy(), np.zeros(problem.arms), closest
+            search = Search(
+                problem.listed_answers(), codes[0].copy(), np.zeros(problem.arms), closest
             )
-            barrier = rounds.first_reachable(problem, family, data, sketch, level, False, search)
-            assert verbs.decode(problem, search.code) == reached[0]
+            barrier = problem.first_reachable(family, data, sketch, level, False, search)
+            assert problem.decode(search.code) == reached[0]
             assert barrier > level
             assert set(oracle.answers) <= set(reached)
 
@@ -96,16 +96,16 @@ def test_a_round_finds_what_a_list_of_all_answers_gives(problem: Any, family: An
 def test_evidence_by_sets_is_nearly_always_the_most() -> None:
     """With epsilon and very unequal counts another set than the largest means may have more."""
     rng, problem, family = np.random.default_rng(8), sw.TopArms(6, 3, 0.3), sw.Gaussian()
-    codes = [verbs.encode(problem, answer) for answer in sw.answers(problem)]
+    codes = [problem.encode(answer) for answer in sw.answers(problem)]
     first = same = 0
     for _ in range(150):
         data, closest = some_data(6, rng, spread=7.0), np.zeros(6)
-        sketch, code = rounds.sketch(problem, family), codes[0].copy()
-        found = rounds.best_evidence(problem, family, data, sketch, 0.0, code)
-        best = max(verbs.cost(problem, family, data, each, closest) for each in codes)
+        sketch, code = problem.init_cache(family), codes[0].copy()
+        found = problem.best_evidence(family, data, sketch, 0.0, code)
+        best = max(problem.transport_cost(family, data, each, closest) for each in codes)
         top = np.zeros(6, dtype=np.int64)
         top[np.argsort(data.means)[-3:]] = 1
-        first += verbs.cost(problem, family, data, top, closest) >= best * (1 - 1e-9)
+        first += problem.transport_cost(family, data, top, closest) >= best * (1 - 1e-9)
         same += found >= best * (1 - 1e-9)
         assert found <= best * (1 + 1e-9)
     assert first < same
@@ -158,8 +158,8 @@ def test_union_bounds_are_reached() -> None:
     means = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     alone = set()
     for answer in combinations(range(6), 2):
-        code = verbs.encode(problem, answer)
-        pairs = [verbs.shape(problem, code, c)[1:3] for c in range(verbs.cell_count(problem, code))]
+        code = problem.encode(answer)
+        pairs = [problem.cell(code, c)[:2] for c in range(problem.cell_count(code))]
         wrong = [(i, j) for i, j in pairs if means[j] > means[i] + 0.5]
         alone |= set(wrong) if len(wrong) == 1 else set()
     assert len(alone) == 8
@@ -181,6 +181,8 @@ def test_answers_in_words() -> None:
         (sw.AnyBetterThan(4, goal="min"), "none", "no option is lower than old"),
     ]
     for problem, answer, words in said:
-        assert verbs.in_words(problem, answer, labels) == words
-    assert verbs.asked(sw.TopArms(4, 2, goal="min")) == "Which 2 options have the lowest means?"
-    assert verbs.asked(sw.BetterThan(4, goal="min")) == "Which options are lower than the control?"
+        assert problem.answer_text(answer, labels) == words
+    assert sw.TopArms(4, 2, goal="min").question_text() == "Which 2 options have the lowest means?"
+    assert (
+        sw.BetterThan(4, goal="min").question_text() == "Which options are lower than the control?"
+    )

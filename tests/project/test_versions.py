@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+
+import stopwise
 
 ROOT = Path(__file__).parents[2]
 OURS = ("examples", "dask", "plots", "postgresql", "service", "sklearn", "tables")
@@ -51,3 +55,11 @@ def test_numba_has_an_upper_bound_that_was_run() -> None:
     below = project()[""]["numba"].partition("<")[2]
     major, minor, _ = pinned("constraints.txt")["numba"].split(".")
     assert below == f"{major}.{int(minor) + 1}"
+
+
+def test_the_version_is_written_once() -> None:
+    """Installers get the package's own, which needs no import of importlib.metadata at run time."""
+    assert "version" not in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = [sys.executable, "-m", "hatchling", "metadata", "version"]
+    told = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert told.strip() == stopwise.__version__

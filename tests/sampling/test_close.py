@@ -11,7 +11,7 @@ import pytest
 import stopwise as sw
 from stopwise.core.data import Data
 from stopwise.engine.design import default_strategy
-from stopwise.problems import rounds, verbs
+from stopwise.problems.problem import BY_VALUE, Search
 
 UNEQUAL = sw.Gaussian([2.0, 1.0, 0.3, 1.0])
 COINS = sw.Bernoulli()
@@ -31,21 +31,21 @@ def values(problem: Any, family: Any, means: Any) -> dict[Any, float]:
     """D(mu, not i) of every correct answer, in order."""
     weights, found = np.zeros(len(means)), {}
     for answer in sw.correct_answers(problem, means):
-        code = verbs.encode(problem, answer)
-        found[answer] = float(rounds.solve_round(problem, family, means, code, weights))
+        code = problem.encode(answer)
+        found[answer] = float(problem.solve_round(family, means, code, weights))
     return found
 
 
 def first_close(problem: Any, family: Any, means: Any, slack: float) -> Any:
     arms = problem.arms
-    code = np.zeros(verbs.code_size(problem), dtype=np.int64)
-    order = rounds.listed_answers(problem)
-    search = rounds.Search(order, code, np.zeros(arms), np.zeros(arms), slack)
-    data, sketch = Data(np.full(arms, 100.0), np.array(means)), rounds.sketch(problem, family)
-    rounds.rebuild(problem, family, data, sketch)
-    barrier = rounds.first_reachable(problem, family, data, sketch, 1e9, False, search)
-    assert barrier == rounds.BY_VALUE
-    return verbs.decode(problem, code)
+    code = np.zeros(problem.code_size(), dtype=np.int64)
+    order = problem.listed_answers()
+    search = Search(order, code, np.zeros(arms), np.zeros(arms), slack)
+    data, sketch = Data(np.full(arms, 100.0), np.array(means)), problem.init_cache(family)
+    problem.rebuild_cache(family, data, sketch)
+    barrier = problem.first_reachable(family, data, sketch, 1e9, False, search)
+    assert barrier == BY_VALUE
+    return problem.decode(code)
 
 
 @pytest.mark.parametrize(("problem", "family", "means"), INSTANCES, ids=str)
@@ -94,12 +94,12 @@ def test_swaps_find_the_easiest_set() -> None:
 
 def test_a_pursued_set_is_kept_while_it_is_close() -> None:
     problem, means = sw.TopArms(4, 2, 0.4), np.array([0.5, 0.3, 0.31, 0.0])
-    code = verbs.encode(problem, (0, 1))
-    data, sketch = Data(np.full(4, 100.0), means), rounds.sketch(problem, COINS)
+    code = problem.encode((0, 1))
+    data, sketch = Data(np.full(4, 100.0), means), problem.init_cache(COINS)
     for slack, kept in ((0.3, (0, 1)), (1e-6, (0, 2))):
-        search = rounds.Search(np.zeros(0, dtype=np.int64), code, np.zeros(4), np.zeros(4), slack)
-        rounds.first_reachable(problem, COINS, data, sketch, 1e9, False, search)
-        assert verbs.decode(problem, code) == kept
+        search = Search(np.zeros(0, dtype=np.int64), code, np.zeros(4), np.zeros(4), slack)
+        problem.first_reachable(COINS, data, sketch, 1e9, False, search)
+        assert problem.decode(code) == kept
 
 
 @pytest.mark.slow

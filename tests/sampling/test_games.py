@@ -27,12 +27,12 @@ def test_ada_hedge_plays_the_papers_weights(family: Any) -> None:
     ):
         learner = learners[int(np.argmax(means))]
         weights = learner.weights()
-        np.testing.assert_allclose(state.pursuit.weights, weights, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(state.plan.weights, weights, rtol=1e-5, atol=1e-7)
         # the package's own weights go on, so that rounding does not pile up
-        arm, model = naive.closest(law, state.pursuit.weights, means)
-        assert state.pursuit.code[0] == arm
+        arm, model = naive.closest(law, state.plan.weights, means)
+        assert state.plan.pursued[0] == arm
         gains = naive.optimistic(law, counts, means, model, t)
-        kept = state.pursuit.notes
+        kept = state.strategy_state
         np.testing.assert_allclose(kept.step, gains, rtol=1e-5, atol=1e-6)
         learner.learn(kept.step)
 
@@ -43,8 +43,8 @@ def test_mirror_ascent_takes_the_steps(family: Any) -> None:
     for t, (_, means), _, state in rounds(
         sw.BestArm(4), family, sw.LazyMirrorAscent(), MEANS[family], 150
     ):
-        np.testing.assert_allclose(state.pursuit.weights, weights, rtol=1e-6, atol=1e-8)
-        weights = state.pursuit.weights
+        np.testing.assert_allclose(state.plan.weights, weights, rtol=1e-6, atol=1e-8)
+        weights = state.plan.weights
         _, model = naive.closest(law, weights, means)
         gains = np.array([law.d(m, x) for m, x in zip(means, model, strict=True)])
         if gains.max() > 0.0:
@@ -58,7 +58,7 @@ def test_frank_wolfe_steps_gain_what_the_game_is_worth(family: Any) -> None:
     for t, (counts, means), arm, state in rounds(
         sw.BestArm(4), family, sw.FrankWolfe(), MEANS[family], 130
     ):
-        after = state.pursuit.weights.copy()
+        after = state.plan.weights.copy()
         goal = t * after - (t - 1) * x
         np.testing.assert_allclose(goal.sum(), 1.0, atol=1e-9)
         assert goal.min() > -1e-9
@@ -102,7 +102,7 @@ def test_ties_two_arms_and_a_thousand(strategy: Any) -> None:
         counts = np.zeros(len(means))
         for _, _, arm, state in rounds(sw.BestArm(len(means)), family, strategy, means, 150):
             counts[arm] += 1.0
-            assert state.pursuit.weights.sum() == pytest.approx(1.0)
+            assert state.plan.weights.sum() == pytest.approx(1.0)
         assert counts.min() >= 10
     many = np.linspace(1.0, -1.0, 1_000)
     found = list(rounds(sw.BestArm(1_000), BELL, strategy, many, 1_003))

@@ -1,4 +1,4 @@
-"""Whole runs of Top-Two strategies and games: compiled as plain, for any workers, on every question."""
+"""Whole runs of Top-Two strategies and games: for any workers, on every question."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ import pytest
 from scipy.stats import binom
 
 import stopwise as sw
-from stopwise.engine.design import Setting, prepare
-from stopwise.engine.loop import run_rounds
-from stopwise.engine.worker import Worker, new_outcome
 
 BELL, COIN = sw.Gaussian(), sw.Bernoulli()
 EYE = np.eye(3)
@@ -41,47 +38,6 @@ QUESTIONS = {
     "product": (PARTS, COIN, [0.3, 0.3, 0.6, 0.8]),
 }
 GENERAL = [sw.T3c("ids"), sw.AdaHedge(), sw.LazyMirrorAscent(), sw.FrankWolfe()]
-BEST_ARM = [sw.Ttts(), sw.Ttei(), sw.EbTc("ids"), sw.EbTci(), sw.Ttucb(), sw.EbTcEpsilon()]
-
-
-def one_run(design: Any, plain: bool, repetition: int) -> Any:
-    worker, outcome = Worker(design), new_outcome(design)
-    if plain:
-        worker.kernel = run_rounds
-    for _ in worker.run(3, 0, repetition, outcome, lambda: False):
-        pass
-    return outcome
-
-
-def check_same(problem: Any, family: Any, means: Any, strategy: Any, most: int = 400) -> None:
-    design = prepare(Setting(problem, family, strategy, sw.Stylized()), means, (0.1, 1e-3), most)
-    for repetition in range(2):
-        fast, slow = (one_run(design, plain, repetition) for plain in (False, True))
-        for left, right in zip(fast, slow, strict=True):
-            np.testing.assert_array_equal(left, right)
-
-
-def test_compiled_runs_are_the_plain_ones() -> None:
-    check_same(*QUESTIONS["best arm"], sw.T3c("ids"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("strategy", [*BEST_ARM, *GENERAL], ids=repr)
-def test_compiled_runs_of_every_strategy_are_the_plain_ones(strategy: Any) -> None:
-    for question in ("best arm", "epsilon"):
-        check_same(*QUESTIONS[question], strategy)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "family", [sw.Gaussian(variance=None), sw.Bounded(), sw.Gaussian([1.0, 4.0, 2.0])]
-)
-def test_compiled_runs_of_families_that_are_estimated(family: Any) -> None:
-    setting = Setting(sw.BestArm(3), family, sw.T3c("ids"), sw.Wealth())
-    deviations = 1.0 if family == sw.Gaussian(variance=None) else None
-    design = prepare(setting, [0.8, 0.5, 0.3], (0.1,), 300, deviations)
-    fast, slow = (one_run(design, plain, 0) for plain in (False, True))
-    np.testing.assert_array_equal(fast.counts, slow.counts)
 
 
 @pytest.mark.slow

@@ -11,13 +11,11 @@ from scipy import stats
 
 import naive_strategies as naive
 import stopwise as sw
+from steps import begin, choose, observe
 from stopwise.core import registry, spelling
 from stopwise.engine import live
 from stopwise.engine.design import Setting, generator, prepare
-from stopwise.engine.step import begin, choose, observe
-from stopwise.families.posterior import posterior_draw
-from stopwise.families.verbs import draw, of_arm
-from stopwise.sampling.top_two.duel import log_improvement
+from stopwise.sampling.top_two.parts import log_improvement
 
 LAWS = {sw.Gaussian(): naive.Gaussian(), sw.Bernoulli(): naive.Bernoulli()}
 BELL, COIN = LAWS
@@ -27,14 +25,14 @@ MEANS = {BELL: [0.9, 0.31, 0.57, -0.2], COIN: [0.71, 0.33, 0.52, 0.18]}
 def rounds(problem: Any, family: Any, strategy: Any, means: Any, count: int, seed: int = 1) -> Any:
     """Plain rounds: the state before and after each choice, and the arm."""
     design = prepare(Setting(problem, family, strategy, sw.Stylized()), means, (0.1,), 10**6)
-    state, rng, dice = begin(design.setting), generator(seed, 0), generator(seed, 1)
+    state, rng, dice = begin(design), generator(seed, 0), generator(seed, 1)
     start = problem.arms
     for t in range(count):
         before = state.data.counts.copy(), state.data.means.copy()
         arm = int(choose(design.setting, state, t, dice))
         if t >= start:
             yield t, before, arm, state
-        sample = draw(of_arm(family, arm), float(means[arm]), rng)
+        sample = family.of_arm(arm).draw(float(means[arm]), rng)
         observe(design.setting, state, t + 1, start, arm, sample)
 
 
@@ -61,8 +59,8 @@ def test_leaders_and_challengers_are_the_papers(
             continue  # ties are anybody's
         rival = naive.challenger(second, law, counts, means, leader)
         seen += 1
-        assert state.pursuit.code[0] == leader
-        assert set(np.flatnonzero(state.pursuit.notes.found.arms)) == {leader, rival}
+        assert state.plan.pursued[0] == leader
+        assert set(np.flatnonzero(state.strategy_state.found.arms)) == {leader, rival}
         assert arm in (leader, rival)
     assert seen > 80
 
@@ -73,7 +71,7 @@ def test_shares_by_information(family: Any) -> None:
     for _, (counts, means), arm, state in rounds(
         sw.BestArm(4), family, sw.EbTc("ids"), MEANS[family], 120
     ):
-        leader, parts = int(state.pursuit.code[0]), state.pursuit.notes.draw
+        leader, parts = int(state.plan.pursued[0]), state.strategy_state.draw
         rival = naive.challenger("tc", law, counts, means, leader)
         share = naive.information(law, counts, means, leader, rival)
         assert parts[leader] / parts.sum() == pytest.approx(share, abs=1e-6)
@@ -88,7 +86,7 @@ def test_tracked_shares_sample_the_papers_arms(family: Any, slack: float) -> Non
     for _, (counts, means), arm, state in rounds(
         sw.BestArm(4), family, strategy, MEANS[family], 150
     ):
-        leader = int(state.pursuit.code[0])
+        leader = int(state.plan.pursued[0])
         assert means[leader] == means.max()
         led[leader] += 1.0
         if own[leader] <= 0.5 * led[leader]:
@@ -114,7 +112,7 @@ def test_the_lowest_mean_is_the_mirror_image() -> None:
             design = prepare(
                 Setting(problem, BELL, strategy, sw.Stylized()), sign * means, (0.1,), 999
             )
-            state, noise = begin(design.setting), np.random.default_rng(3)
+            state, noise = begin(design), np.random.default_rng(3)
             arms = []
             for t in range(60):
                 arm = int(choose(design.setting, state, t, generator(1, t)))
@@ -156,19 +154,19 @@ POSTERIORS = [
 def test_posterior_draws(family: Any, mean: float, law: Any) -> None:
     """Kolmogorov's test, false alarms 1e-7 each."""
     rng = np.random.default_rng(5)
-    found = [posterior_draw(of_arm(family, 0), COUNT, mean, rng) for _ in range(3_000)]
+    found = [family.of_arm(0).posterior_draw(COUNT, mean, rng) for _ in range(3_000)]
     assert stats.kstest(found, law.cdf).pvalue > 1e-7
 
 
 def test_posterior_draws_of_transformed_laws() -> None:
     rng = np.random.default_rng(6)
-    chances = [1 / posterior_draw(sw.Geometric(), COUNT, 3.0, rng) for _ in range(3_000)]
+    chances = [1 / sw.Geometric().posterior_draw(COUNT, 3.0, rng) for _ in range(3_000)]
     assert stats.kstest(chances, stats.beta(8, 15).cdf).pvalue > 1e-7
     means = np.array(
-        [posterior_draw(sw.NegativeBinomial(3.0), COUNT, 2.0, rng) for _ in range(3_000)]
+        [sw.NegativeBinomial(3.0).posterior_draw(COUNT, 2.0, rng) for _ in range(3_000)]
     )
     assert stats.kstest(3 / (3 + means), stats.beta(22, 15).cdf).pvalue > 1e-7
-    rates = [1 / posterior_draw(sw.InverseGaussian(2.0), 1.0, 1.0, rng) for _ in range(3_000)]
+    rates = [1 / sw.InverseGaussian(2.0).posterior_draw(1.0, 1.0, rng) for _ in range(3_000)]
     spread = 1 / np.sqrt(2.0)
     law = stats.truncnorm(-1.0 / spread, np.inf, loc=1.0, scale=spread)
     assert stats.kstest(rates, law.cdf).pvalue > 1e-7
@@ -176,7 +174,7 @@ def test_posterior_draws_of_transformed_laws() -> None:
 
 def test_a_family_of_the_users_own_has_draws_by_its_likelihood_ratio() -> None:
     """The default, here of coins: close to the posterior once there are some samples."""
-    default, rng = posterior_draw.dispatch(object), np.random.default_rng(7)
+    default, rng = sw.Family.posterior_draw, np.random.default_rng(7)
     found = np.array([default(sw.Bernoulli(), 400.0, 0.3, rng) for _ in range(4_000)])
     assert found.mean() == pytest.approx(0.3, abs=0.003)
     assert found.std() == pytest.approx(np.sqrt(0.21 / 400), rel=0.1)
@@ -189,7 +187,7 @@ def test_a_family_of_the_users_own_has_draws_by_its_likelihood_ratio() -> None:
 )  # fmt: skip
 def test_first_samples_at_an_end_leave_all_means_possible(family: Any, mean: float) -> None:
     rng = np.random.default_rng(8)
-    found = [posterior_draw(family, 1.0, mean, rng) for _ in range(500)]
+    found = [family.posterior_draw(1.0, mean, rng) for _ in range(500)]
     assert np.isfinite(found).all()
     assert np.std(found) > 0.05
 
@@ -225,7 +223,7 @@ def test_an_arm_on_the_limit_does_not_stop_the_others(strategy: Any) -> None:
     """At a tie no answer has evidence; the sample that breaks it must come."""
     problem = sw.AnyLowArm(3, 0.5)
     design = prepare(Setting(problem, COIN, strategy, sw.Wealth()), [0.6, 0.7, 0.8], (0.1,), 999)
-    state, dice = begin(design.setting), generator(1, 1)
+    state, dice = begin(design), generator(1, 1)
     told = {0: [1, 1, 1], 1: [1, 0], 2: [1, 1]}
     t = 0
     for arm, samples in told.items():
@@ -255,7 +253,7 @@ def arms_in_flight(strategy: Any) -> list[int]:
             told += 1
             live.tell(design.setting, ledger, arm, float(rng.random() < truth[arm]))
             if live.weigh_all(design.setting, ledger, design.levels[0]) >= design.levels[0]:
-                assert ledger.state.answer[0] == 0
+                assert ledger.state.report.answer[0] == 0
                 return batches
     pytest.fail("no decision")
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from stopwise.core.kernels import compiled
-from stopwise.sampling.tracking import CTracking, DTracking, Explored, follow, water_level
+from stopwise.core.compile.kernels import compiled
+from stopwise.sampling.strategy import CTracking, DTracking, Explored, water_level
 
 
 def closest_by_program(target: np.ndarray, floor: float) -> float:
@@ -55,7 +55,7 @@ def test_tracking_lemma(arms: int) -> None:
     counts, totals, summed = np.zeros(arms), np.zeros(arms + 1), np.zeros(arms)
     for rounds, target in zip(range(4000), jumping(arms, arms), strict=False):
         summed += target
-        counts[follow(CTracking(), target, counts, totals, rounds)] += 1
+        counts[CTracking().follow(target, counts, totals, rounds)] += 1
         t = rounds + 1
         assert counts.min() >= math.sqrt(t + arms**2) - 2 * arms
         assert np.abs(counts - summed).max() <= arms * (1 + math.sqrt(t))
@@ -65,7 +65,7 @@ def test_forced_exploration_keeps_its_promise() -> None:
     """D-tracking with exploration: N_k >= (sqrt(t) - K/2)^+ - 1 at every round."""
     arms, counts, totals = 5, np.zeros(5), np.zeros(6)
     for rounds, target in zip(range(4000), jumping(1, arms), strict=False):
-        counts[follow(Explored(DTracking()), target, counts, totals, rounds)] += 1
+        counts[Explored(DTracking()).follow(target, counts, totals, rounds)] += 1
         assert counts.min() >= max(math.sqrt(rounds + 1) - arms / 2, 0.0) - 1.0
 
 
@@ -76,18 +76,18 @@ def test_d_tracking_leaves_the_hull() -> None:
     for tracker in (DTracking(), CTracking()):
         counts, totals = np.zeros(3), np.zeros(4)
         for rounds in range(6000):
-            counts[follow(tracker, targets[rounds % 2], counts, totals, rounds)] += 1
+            counts[tracker.follow(targets[rounds % 2], counts, totals, rounds)] += 1
         ends[type(tracker)] = counts / counts.sum()
     np.testing.assert_allclose(ends[DTracking], 1 / 3, atol=2e-3)
     np.testing.assert_allclose(ends[CTracking], [0.5, 0.25, 0.25], atol=2e-2)
 
 
 def test_compiled_trackers_are_identical() -> None:
-    fast = compiled(lambda tracker, w, n, s, t: follow(tracker, w, n, s, t))
+    fast = compiled(lambda tracker, w, n, s, t: tracker.follow(w, n, s, t))
     for tracker in (CTracking(), DTracking(), Explored(DTracking())):
         ours, theirs = [np.zeros(4), np.zeros(5)], [np.zeros(4), np.zeros(5)]
         for rounds, target in zip(range(300), jumping(3, 4), strict=False):
-            arm = follow(tracker, target, *ours, rounds)
+            arm = tracker.follow(target, *ours, rounds)
             assert fast(tracker, target, *theirs, rounds) == arm
             ours[0][arm] += 1
             theirs[0][arm] += 1

@@ -13,17 +13,15 @@ import pytest
 from scipy import stats
 
 import stopwise as sw
-from stopwise.cells.shape import gap_shape
+from stopwise.cells.gap import Gap
 from stopwise.core.arrays import Floats
+from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import Data
-from stopwise.core.kernels import compiled
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 from stopwise.engine.design import generator
 from stopwise.engine.truth import read_truth
 from stopwise.families.laws import PilotLaw
-from stopwise.families.verbs import note, record, seen
-from stopwise.stopping.bets import arm_wealth, log_pair
-from stopwise.stopping.verbs import tally
+from stopwise.stopping.wealth_state import wealth_state
 from validity import DELTAS, check_crossings, error_rates, most
 
 PAIR = sw.BestArm(2)
@@ -50,7 +48,7 @@ def test_laws_have_the_mean() -> None:
 
 @jitable
 def highest(
-    family: Any, own: Any, samples: Floats, mean: float, data: Data, what: Any, purse: Any
+    family: Any, own: Any, samples: Floats, mean: float, data: Data, what: Any, state: Any
 ) -> Floats:
     """The most that each bet at the true mean made: above, below, and on a pair, sampled adaptively."""
     found = np.zeros(3)
@@ -67,11 +65,11 @@ def highest(
         used[arm] += 1
         data.counts[arm] += 1.0
         data.means[arm] += (x - data.means[arm]) / data.counts[arm]
-        note(family, own, arm, x)
-        view = seen(family, own)
-        found[0] = max(found[0], arm_wealth(view, data, 0, 1.0, mean, purse))
-        found[1] = max(found[1], arm_wealth(view, data, 0, -1.0, mean, purse))
-        found[2] = max(found[2], log_pair(view, data, what, mean, purse)[0])
+        family.update_stats(own, arm, x)
+        view = family.estimated(own)
+        found[0] = max(found[0], state.arm_wealth(view, data, 0, 1.0, mean))
+        found[1] = max(found[1], state.arm_wealth(view, data, 0, -1.0, mean))
+        found[2] = max(found[2], state.log_pair(view, data, what, mean)[0])
     return found
 
 
@@ -79,12 +77,12 @@ def check_ville(law: Any, runs: int, rounds: int) -> None:
     """At the true mean the wealth ever reaches 1/alpha in at most alpha of the runs."""
     family, mean, search = sw.Bounded(), 0.4, compiled(highest)
     (drawn,) = read_truth([law(mean)], family).laws
-    purse = tally(sw.Wealth(), PAIR, seen(family, record(family, 2)))
+    state = wealth_state(family.estimated(family.init_stats(2)), PAIR)
     tops = np.zeros((runs, 3))
     for run in range(runs):
         samples = drawn.draw(2 * rounds, generator(7, run)).reshape(2, rounds)
-        data, own = Data(np.zeros(2), np.zeros(2)), record(family, 2)
-        tops[run] = search(family, own, samples, mean, data, gap_shape(0, 1, 0.0), purse)
+        data, own = Data(np.zeros(2), np.zeros(2)), family.init_stats(2)
+        tops[run] = search(family, own, samples, mean, data, Gap(0, 1, 0.0), state)
     check_crossings(tops)
 
 

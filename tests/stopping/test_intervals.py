@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,18 +17,16 @@ from scipy.stats import binom
 
 import stopwise as sw
 from naive_wealth import grid, log_arm
+from steps import begin
 from stopwise import Campaign
 from stopwise.campaign.status import Arm, Status
 from stopwise.core.arrays import Floats, Rng, place_of_largest
+from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import Data
-from stopwise.core.kernels import compiled
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 from stopwise.engine.design import generator
-from stopwise.engine.step import begin
-from stopwise.families import verbs as family_verbs
-from stopwise.families.verbs import draw, interval, of_arm
 from stopwise.stopping import intervals
-from stopwise.stopping.intervals import mean_intervals, own_bets, refutation
+from stopwise.stopping.intervals import mean_intervals, own_bets
 
 FALSE_ALARM = 1e-6
 FAMILIES = (
@@ -55,7 +53,7 @@ def state_of(family: Any, counts: Any, means: Any, rule: Any = sw.Wealth()) -> A
 
 
 def interval_middle(family: Any) -> float:
-    low, high = interval(family)
+    low, high = family.interval()
     if math.isinf(low):
         return 0.0
     return low + 1.0 if math.isinf(high) else 0.5 * (low + high)
@@ -94,8 +92,8 @@ def test_intervals_are_those_of_brute_force(setting: Any) -> None:
     family, center, scale = setting
     rng = np.random.default_rng(1)
     for count, alpha in ((2, 0.2), (15, 0.05), (400, 0.01)):
-        samples = np.array([draw(family, center, rng) for _ in range(count)])
-        for end, found in zip(interval(family), ends(family, samples, alpha), strict=True):
+        samples = np.array([family.draw(center, rng) for _ in range(count)])
+        for end, found in zip(family.interval(), ends(family, samples, alpha), strict=True):
             expected = naive_end(family, samples, alpha, end) if np.mean(samples) != end else end
             if expected == end:
                 assert found == pytest.approx(end, abs=1e-8 * scale)
@@ -108,9 +106,9 @@ def test_the_sample_mean_is_inside_and_smaller_risks_are_wider(setting: Any) -> 
     """Also: what two one-sided bets at half the risk do not refute holds the whole interval."""
     family, center, _ = setting
     rng = np.random.default_rng(2)
-    first, last = interval(family)
+    first, last = family.interval()
     for count in (1, 3, 40, 2000):
-        samples = np.array([draw(family, center, rng) for _ in range(count)])
+        samples = np.array([family.draw(center, rng) for _ in range(count)])
         found = [ends(family, samples, alpha) for alpha in (0.5, 0.1, 0.01, 1e-9)]
         assert found[0][0] <= np.mean(samples) <= found[0][1]
         for (low, high), (lower, higher) in itertools.pairwise(found):
@@ -216,31 +214,31 @@ def test_every_rule_has_the_same_intervals() -> None:
     assert np.array_equal(found[0], found[2])
 
 
-class _Odd(NamedTuple):
-    kind: int = 0
+class Unknown(sw.Family, listed=False):
+    """Coins of somebody else's, of which neither bets nor a mixture are known."""
+
+    def interval(self) -> tuple[float, float]:
+        return sw.Bernoulli().interval()
+
+    def divergence(self, mu: float, lam: float) -> float:
+        return sw.Bernoulli().divergence(mu, lam)
+
+    def variance_at(self, mu: float) -> float:
+        return sw.Bernoulli().variance_at(mu)
 
 
-class Odd(_Odd, sw.Family, listed=False):
-    """Coins of somebody else's, of which a mixture is known, but no bets."""
+class Odd(Unknown, listed=False):
+    """The same with a mixture."""
 
-
-class Unknown(_Odd, sw.Family, listed=False):
-    """Neither is known of these."""
-
-
-for verb in ("interval", "divergence", "variance"):
-    for each in (Odd, Unknown):
-        getattr(family_verbs, verb).register(each)(
-            getattr(family_verbs, verb).dispatch(sw.Bernoulli)
-        )
-family_verbs.regret.register(Odd)(family_verbs.regret.dispatch(sw.Bernoulli))
+    def regret(self, count: float, mean: float, center: float, spread: float) -> float:
+        return sw.Bernoulli().regret(count, mean, center, spread)
 
 
 def test_families_without_bets() -> None:
     """A mixture will do, N d(mu-hat, c) - r < level; where none is known the interval is the space."""
     low, high = ends(Odd(), np.array([1.0] * 30 + [0.0] * 30), 0.05)
-    lost = family_verbs.regret(sw.Bernoulli(), 60.0, 0.5, 0.0, 1.0)
-    expected = family_verbs.upper(sw.Bernoulli(), 0.5, (math.log(20.0) + lost) / 60.0)
+    lost = sw.Bernoulli().regret(60.0, 0.5, 0.0, 1.0)
+    expected = sw.Bernoulli().upper(0.5, (math.log(20.0) + lost) / 60.0)
     assert (low, high) == pytest.approx((1.0 - expected, expected), rel=1e-8)
     assert ends(Unknown(), np.array([1.0, 0.0]), 0.05) == (0.0, 1.0)
 
@@ -250,8 +248,8 @@ def test_many_arms_are_compiled(family: Any) -> None:
     counts, means = np.arange(intervals.MANY), np.linspace(0.0, 1.0, intervals.MANY)
     state = state_of(family, counts, means)
     found = mean_intervals(family, state, 0.1)
-    plain = [np.full(counts.size, each) for each in interval(family)]
-    bets = own_bets(family, state.tally, state)
+    plain = [np.full(counts.size, each) for each in family.interval()]
+    bets = own_bets(family, state.rule_state, state)
     intervals.fill(bets, family, state.data, math.log(counts.size / 0.1), *plain)
     np.testing.assert_allclose(found.low[1:], plain[0][1:], rtol=1e-9)
     np.testing.assert_allclose(found.high[1:], plain[1][1:], rtol=1e-9)
@@ -267,10 +265,10 @@ def ever_refuted(bets: Any, family: Any, means: Floats, rounds: int, rng: Rng, d
     for t in range(rounds):
         # an adversary: the arm whose wealth is largest
         arm = t if t < means.size else place_of_largest(made)
-        sample = draw(of_arm(family, arm), means[arm], rng)
+        sample = family.of_arm(arm).draw(means[arm], rng)
         data.counts[arm] += 1.0
         data.means[arm] += (sample - data.means[arm]) / data.counts[arm]
-        made[arm] = refutation(bets, family, data, arm, means[arm])[0]
+        made[arm] = bets.refutation(family, data, arm, means[arm])[0]
         top = max(top, made[arm])
     return top
 
@@ -280,7 +278,7 @@ def check_coverage(setting: Any, runs: int, rounds: int) -> None:
     family, center, scale = setting
     means = center + scale * np.array([0.0, 0.1, 0.2])
     state, arms = state_of(family, [1, 1, 1], means), 3
-    bets, search = own_bets(family, state.tally, state), compiled(ever_refuted)
+    bets, search = own_bets(family, state.rule_state, state), compiled(ever_refuted)
     tops = np.array(
         [
             search(bets, family, means, rounds, generator(9, run), Data(np.zeros(3), np.zeros(3)))
@@ -313,12 +311,12 @@ def test_a_mean_is_outside_where_it_is_refuted(setting: Any) -> None:
     rng, seen = np.random.default_rng(4), set()
     for _ in range(60):
         count = int(rng.integers(1, 40))
-        samples = np.array([draw(family, center, rng) for _ in range(count)])
+        samples = np.array([family.draw(center, rng) for _ in range(count)])
         state = state_of(family, [count], [np.mean(samples)])
         c = np.clip(center + scale * rng.normal() * 3.0 / math.sqrt(count), *inside(family))
         low, high = ends(family, samples, 0.3)
-        bets = own_bets(family, state.tally, state)
-        value = refutation(bets, family, state.data, 0, float(c))[0]
+        bets = own_bets(family, state.rule_state, state)
+        value = bets.refutation(family, state.data, 0, float(c))[0]
         if abs(value - math.log(1.0 / 0.3)) > 1e-6:
             refuted = value >= math.log(1.0 / 0.3)
             assert refuted == (not low <= c <= high)
@@ -327,7 +325,7 @@ def test_a_mean_is_outside_where_it_is_refuted(setting: Any) -> None:
 
 
 def inside(family: Any) -> tuple[float, float]:
-    low, high = interval(family)
+    low, high = family.interval()
     return low + 1e-3, high - 1e-3
 
 

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import stopwise as sw
-from stopwise.cells.shape import gap_shape
+from stopwise.cells.gap import Gap
 from stopwise.core.data import Data
-from stopwise.families.verbs import interval
-from stopwise.stopping.bets import gap_wealth, log_pair
-from stopwise.stopping.purse import new_purse
+from stopwise.stopping.wealth_state import new_state
 
 FAMILIES = {
     "Gaussian": lambda size: sw.Gaussian(size),
@@ -31,7 +29,7 @@ FAMILIES = {
 
 def grid(family: Any, means: Any, margin: float) -> Any:
     """Points of the space in which c and c + margin lie, near both ends and the means."""
-    low, high = interval(family)
+    low, high = family.interval()
     reach = abs(means[0] - means[1]) + margin + 1.0
     if math.isinf(low):
         return np.linspace(means.min() - margin - 3 * reach, means.max() + 3 * reach, 500)
@@ -44,7 +42,7 @@ def grid(family: Any, means: Any, margin: float) -> Any:
 
 def drawn(family: Any, rng: Any) -> tuple[Any, float]:
     """Means and a margin, often far apart, such that the pair has evidence."""
-    low, high = interval(family)
+    low, high = family.interval()
     margin = float(rng.choice([0.0, 1.0, 1.0]) * 10 ** rng.uniform(-3, 2))
     if math.isinf(low):
         means = rng.normal(size=2) * 10 ** rng.uniform(-2, 2)
@@ -58,11 +56,11 @@ def drawn(family: Any, rng: Any) -> tuple[Any, float]:
 
 def excess(family: Any, counts: Any, means: Any, margin: float) -> float:
     """By how much the evidence is above the grid's least, of the size of a number."""
-    purse = new_purse(sw.BestArm(2, margin), family)
-    data, what = Data(np.array(counts, dtype=float), means), gap_shape(0, 1, margin)
-    found = gap_wealth(family, data, what, purse, -math.inf)
+    state = new_state(sw.BestArm(2, margin), family)
+    data, what = Data(np.array(counts, dtype=float), means), Gap(0, 1, margin)
+    found = state.pair_evidence(family, data, what, -math.inf)
     least = min(
-        log_pair(family, data, what, float(c), purse)[0] for c in grid(family, means, margin)
+        state.log_pair(family, data, what, float(c))[0] for c in grid(family, means, margin)
     )
     return float((found - least) / max(1.0, abs(least)))
 

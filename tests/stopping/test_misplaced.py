@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 import stopwise as sw
 from stopwise import Campaign
 from stopwise.core.errors import Costly
-from stopwise.stopping.verbs import misplaced
 
 LATENCY: dict[str, Any] = {"means": [120.0, 135.0], "family": sw.Gaussian(400.0)}
 SPEC: dict[str, Any] = {
@@ -37,7 +36,7 @@ SPEC: dict[str, Any] = {
     ],
 )
 def test_far_off(rule: Any, family: Any, means: list[float], words: str) -> None:
-    found = misplaced(rule, family, means)
+    found = rule.misplaced_warning(family, means)
     assert words in found
     assert "Use Wealth()" in found
 
@@ -56,13 +55,13 @@ def test_far_off(rule: Any, family: Any, means: list[float], words: str) -> None
     ],
 )
 def test_near_enough(rule: Any, family: Any, means: list[float]) -> None:
-    assert misplaced(rule, family, means) == ""
+    assert rule.misplaced_warning(family, means) == ""
 
 
 def test_what_it_says_is_what_it_costs() -> None:
     """An arm at 135 with variance 400, after 10,000 samples: 135^2/(2 (1 + 0.04)) but for logarithms."""
     said = re.search(
-        r"adds ([\d,]+) to", misplaced(sw.Mixture(), LATENCY["family"], LATENCY["means"])
+        r"adds ([\d,]+) to", sw.Mixture().misplaced_warning(LATENCY["family"], LATENCY["means"])
     )
     assert said is not None
     assert int(said[1].replace(",", "")) == pytest.approx(135.0**2 / 2.08, rel=1e-3)

@@ -12,15 +12,12 @@ import pytest
 import naive_bets
 import naive_wealth
 import stopwise as sw
-from stopwise.core import kernels
+from steps import begin, instance, observe
 from stopwise.core.arrays import Floats
+from stopwise.core.compile import kernels
 from stopwise.core.data import State
 from stopwise.engine.design import Setting
-from stopwise.engine.step import begin, observe
-from stopwise.families.verbs import interval, seen
-from stopwise.problems.verbs import encode
 from stopwise.stopping.missing import worst_intervals
-from stopwise.stopping.verbs import evidence, evidence_missing, weigh, weigh_missing
 
 COIN, SCORE, WEALTH = sw.Bernoulli(), sw.Bounded(-1.0, 3.0), sw.Wealth()
 QUESTIONS = {
@@ -56,17 +53,19 @@ def shown(
     problem: Any, family: Any, samples: list[list[float]], missing: Any, answer: Any
 ) -> float:
     state = state_of(problem, family, samples)
-    view = seen(family, state.record)
-    code = encode(problem, answer)
-    return evidence_missing(sw.Wealth(), problem, view, state, np.array(missing), code)
+    view = family.estimated(state.stats)
+    code = problem.encode(answer)
+    return sw.Wealth().evidence_missing(
+        instance(problem, view, state), state, np.array(missing), code
+    )
 
 
 def whole(problem: Any, family: Any, samples: list[list[float]], answer: Any) -> float:
     """The evidence if all values are known."""
     state = state_of(problem, family, samples)
-    view = seen(family, state.record)
-    weigh(sw.Wealth(), problem, view, state, 100, -math.inf)
-    return evidence(sw.Wealth(), problem, view, state, encode(problem, answer))
+    view = family.estimated(state.stats)
+    sw.Wealth().margin(instance(problem, view, state), state, 100, -math.inf)
+    return sw.Wealth().evidence(instance(problem, view, state), state, problem.encode(answer))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -77,7 +76,7 @@ def test_no_values_that_can_come_have_less_evidence(name: str, family: Any) -> N
     if family is SCORE and name in ("limits", "any low", "none low"):
         limit = {"limits": 0.3, "any low": 0.6, "none low": -0.9}[name]
         problem = type(problem)(3, limit)
-    low, high = interval(family)
+    low, high = family.interval()
     missing, samples = [2.0, 0.0, 1.0], drawn(family, 1)
     found = shown(problem, family, samples, missing, answer)
     values = (low, high) if family is COIN else (low, 0.3, high)
@@ -133,10 +132,10 @@ def test_without_a_worst_value_nothing_is_proven(
 def test_general_cells_and_products_wait_for_every_value() -> None:
     line = sw.AnyHalfSpace(np.array([[1.0, -1.0, 0.5]]), np.array([-0.4]))
     state = state_of(line, COIN, drawn(COIN, 2))
-    view, missing = seen(COIN, state.record), np.array([0.0, 1.0, 0.0])
+    view, missing = COIN.estimated(state.stats), np.array([0.0, 1.0, 0.0])
     rule = sw.Wealth()
-    assert weigh(rule, line, view, state, 100, -math.inf) > 0.0
-    assert weigh_missing(rule, line, view, state, 100, missing, -math.inf) == 0.0
+    assert rule.margin(instance(line, view, state), state, 100, -math.inf) > 0.0
+    assert rule.margin_missing(instance(line, view, state), state, 100, missing, -math.inf) == 0.0
 
 
 @pytest.mark.parametrize("rule", [sw.Mixture(), sw.Stylized(), sw.Conservative()], ids=repr)
@@ -144,9 +143,9 @@ def test_other_rules_decide_nothing_while_a_value_is_missing(rule: Any) -> None:
     problem = sw.BestArm(3)
     state = state_of(problem, COIN, drawn(COIN, 2), rule)
     missing = np.array([0.0, 1.0, 0.0])
-    found = weigh_missing(rule, problem, COIN, state, 100, missing, -math.inf)
+    found = rule.margin_missing(instance(problem, COIN, state), state, 100, missing, -math.inf)
     assert found == -math.inf
-    assert state.scale[0] == 0.0
+    assert state.report.evidence[0] == 0.0
 
 
 @pytest.mark.parametrize("family", [COIN, SCORE, sw.Gaussian(variance=None)], ids=repr)
@@ -155,24 +154,26 @@ def test_compiled_is_plain(family: Any) -> None:
     found = []
     for plain in (True, False):
         state = state_of(problem, family, samples)
-        run = weigh_missing.dispatch(sw.Wealth) if plain else kernels.compiled(_weigh_missing)
+        run = _margin_missing if plain else kernels.compiled(_margin_missing)
         missing = np.array([1.0, 0.0, 2.0])
         before = [array.copy() for array in _arrays(state)]
-        value = run(sw.Wealth(), problem, seen(family, state.record), state, 90, missing, -math.inf)
-        found.append((value, state.scale[0], *state.answer))
+        value = run(
+            sw.Wealth(), problem, family.estimated(state.stats), state, 90, missing, -math.inf
+        )
+        found.append((value, state.report.evidence[0], *state.report.answer))
         for old, new in zip(before, _arrays(state), strict=True):
             np.testing.assert_array_equal(old, new)  # what came stays what it was
     assert found[0] == found[1]
 
 
-def _weigh_missing(
+def _margin_missing(
     rule: Any, problem: Any, family: Any, state: Any, rounds: int, missing: Floats, least: float
 ) -> float:
-    return weigh_missing(rule, problem, family, state, rounds, missing, least)
+    return rule.margin_missing(instance(problem, family, state), state, rounds, missing, least)
 
 
 def _arrays(state: State) -> list[Any]:
-    record = state.record if isinstance(state.record, tuple) else ()
+    record = state.stats if isinstance(state.stats, tuple) else ()
     return [*state.data, state.sums, *(x for x in record if isinstance(x, np.ndarray))]
 
 
@@ -189,7 +190,7 @@ def test_intervals_hold_whatever_comes(family: Any) -> None:
         assert (low[0], high[0]) == (-math.inf, math.inf)
         assert np.isfinite([low[1], high[1]]).all()
         return
-    ends = interval(family)
+    ends = family.interval()
     for values in itertools.product((*ends, 0.5), repeat=3):
         rounded = [round(v) * 1.0 if family is COIN else v for v in values]
         filled = state_of(problem, family, [[*samples[0], *rounded], *samples[1:]])

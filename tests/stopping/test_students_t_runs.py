@@ -13,15 +13,14 @@ import numpy as np
 import pytest
 
 import stopwise as sw
+from steps import begin, instance, observe
 from stopwise.core.arrays import Floats, Rng
+from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import State
-from stopwise.core.kernels import compiled
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 from stopwise.engine.design import generator, prepare, what_suits
-from stopwise.engine.step import begin, observe, opening
-from stopwise.families.verbs import note, record, seen
 from stopwise.stopping.students_t import _arm_wealth
-from stopwise.stopping.verbs import tally, weigh
+from stopwise.stopping.wealth_state import wealth_state
 from validity import DELTAS, check_crossings, error_rates, most
 
 UNKNOWN = sw.Gaussian(variance=None)
@@ -31,18 +30,18 @@ UNKNOWN = sw.Gaussian(variance=None)
 
 
 @jitable
-def highest(family: Any, rounds: int, rng: Rng, kept: Any, data: Any, purse: Any) -> Floats:
+def highest(family: Any, rounds: int, rng: Rng, kept: Any, data: Any, state: Any) -> Floats:
     """The most that bets above and below the true mean, 0, ever made from one arm."""
     found = np.zeros(2)
     for _ in range(rounds):
         x = rng.standard_normal()
         data.counts[0] += 1.0
         data.means[0] += (x - data.means[0]) / data.counts[0]
-        note(family, kept, 0, x)
+        family.update_stats(kept, 0, x)
         if data.counts[0] > 1.0:
-            view = seen(family, kept)
-            found[0] = max(found[0], _arm_wealth(view, data, 0, 1.0, 0.0, purse)[0])
-            found[1] = max(found[1], _arm_wealth(view, data, 0, -1.0, 0.0, purse)[0])
+            view = family.estimated(kept)
+            found[0] = max(found[0], _arm_wealth(view, data, 0, 1.0, 0.0, state)[0])
+            found[1] = max(found[1], _arm_wealth(view, data, 0, -1.0, 0.0, state)[0])
     return found
 
 
@@ -51,9 +50,9 @@ def check_ville(runs: int, rounds: int) -> None:
 
     search, tops = compiled(highest), np.zeros((runs, 2))
     for run in range(runs):
-        kept, data = record(UNKNOWN, 1), Data(np.zeros(1), np.zeros(1))
-        purse = tally(sw.Wealth(), sw.Thresholding(1, 0.0), seen(UNKNOWN, kept))
-        tops[run] = search(UNKNOWN, rounds, generator(7, run), kept, data, purse)
+        kept, data = UNKNOWN.init_stats(1), Data(np.zeros(1), np.zeros(1))
+        state = wealth_state(UNKNOWN.estimated(kept), sw.Thresholding(1, 0.0))
+        tops[run] = search(UNKNOWN, rounds, generator(7, run), kept, data, state)
     check_crossings(tops)
 
 
@@ -145,13 +144,13 @@ def check_rounded(width: float, runs: int) -> None:
 def stops(setting: Any, state: State, samples: Floats, level: float) -> bool:
     """Whether a run on given samples, arm after arm in turn, decides."""
     problem, family, _, rule = setting
-    start = opening(setting, state)
+    start = family.first_samples() * state.taken.size
     for rounds in range(1, samples.size + 1):
         arm = (rounds - 1) % state.taken.size
         observe(setting, state, rounds, start, arm, samples[rounds - 1])
         if rounds >= start:
-            view = seen(family, state.record)
-            if weigh(rule, problem, view, state, rounds, level) >= level:
+            view = family.estimated(state.stats)
+            if rule.margin(instance(problem, view, state), state, rounds, level) >= level:
                 return True
     return False
 
@@ -162,9 +161,9 @@ run_on = compiled(stops)
 def told(problem: Any, stacks: list[Any], delta: float) -> Any:
     """The answer of such a run; None if the samples are used up."""
     design = prepare(what_suits(problem, UNKNOWN, sw.Uniform()), None, (delta,), 10**6)
-    state, samples = begin(design.setting), np.array(stacks).T.reshape(-1)
+    state, samples = begin(design), np.array(stacks).T.reshape(-1)
     found = run_on(design.setting, state, samples, float(design.levels[0]))
-    return int(state.answer[0]) if found else None
+    return int(state.report.answer[0]) if found else None
 
 
 def test_constant_samples_never_decide() -> None:

@@ -11,14 +11,11 @@ from scipy.stats import gamma
 
 import stopwise as sw
 from naive_students import least_of_pair, log_wealth, pair_evidence, samples_of
+from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import Data
 from stopwise.core.errors import NotDefined
-from stopwise.core.kernels import compiled
-from stopwise.families.verbs import note, record, seen
-from stopwise.problems.rounds import judged
-from stopwise.problems.verbs import encode
 from stopwise.stopping.students_t import SLACK, bounded
-from stopwise.stopping.verbs import tally
+from stopwise.stopping.wealth_state import wealth_state
 
 UNKNOWN = sw.Gaussian(variance=None)
 
@@ -27,17 +24,17 @@ def evidence(problem: Any, answer: Any, groups: list[Any], cell: int = 0) -> flo
     """What is judged of one cell, given every arm's samples."""
     counts = np.array([each.size for each in groups], dtype=float)
     means = np.array([each.mean() for each in groups])
-    family = seen(UNKNOWN, _recorded(groups))
-    purse, code = tally(sw.Wealth(), problem, family), encode(problem, answer)
-    found = judged(purse, problem, family, Data(counts, means), code, cell, -math.inf)
-    fast = compiled(judged_cell)
+    family = UNKNOWN.estimated(_recorded(groups))
+    state, code = wealth_state(family, problem), problem.encode(answer)
+    found = problem.cell(code, cell).evidence(family, Data(counts, means), state, -math.inf)
+    fast = compiled(cell_evidence)
     data = Data(counts, means)
-    assert fast(purse, problem, family, data, code, cell) == found  # bit for bit
+    assert fast(state, problem, family, data, code, cell) == found  # bit for bit
     return float(found)
 
 
-def judged_cell(purse: Any, problem: Any, family: Any, data: Any, code: Any, cell: int) -> float:
-    return judged(purse, problem, family, data, code, cell, -math.inf)
+def cell_evidence(state: Any, problem: Any, family: Any, data: Any, code: Any, cell: int) -> float:
+    return problem.cell(code, cell).evidence(family, data, state, -math.inf)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -133,10 +130,10 @@ def test_welford_at_a_far_place() -> None:
 
 
 def _recorded(groups: list[Any]) -> Any:
-    kept = record(UNKNOWN, len(groups))
+    kept = UNKNOWN.init_stats(len(groups))
     for arm, samples in enumerate(groups):
         for sample in samples:
-            note(UNKNOWN, kept, arm, float(sample))
+            UNKNOWN.update_stats(kept, arm, float(sample))
     return kept
 
 

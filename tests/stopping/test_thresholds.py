@@ -14,11 +14,8 @@ from scipy.special import zeta
 
 import stopwise as sw
 from stopwise.core.data import Data
-from stopwise.families.verbs import martingale_cost, of_arm, regret
-from stopwise.problems.verbs import rank
 from stopwise.stopping.constants import conservative_constant
-from stopwise.stopping.likelihood import arm_growth, common_growth, largest_sum
-from stopwise.stopping.verbs import level, proven
+from stopwise.stopping.likelihood import largest_sum
 
 FOUR = sw.BestArm(4)
 
@@ -27,12 +24,12 @@ def growth(rule: Any, problem: Any, family: Any, data: Data) -> float:
     """The data's part of a threshold, for arms that have all been sampled."""
     parts = np.array(
         [
-            arm_growth(rule, of_arm(family, k), data.counts[k], data.means[k])
+            rule.arm_growth(family.of_arm(k), data.counts[k], data.means[k])
             for k in range(data.means.size)
         ]
     )
-    common = common_growth(rule, float(np.sum(data.counts)))
-    return float(common) + float(largest_sum(parts, rank(problem)))
+    common = rule.common_growth(float(np.sum(data.counts)))
+    return float(common) + float(largest_sum(parts, problem.rank()))
 
 
 def naive_right_side(
@@ -113,7 +110,9 @@ def test_conservative_constant_for_many_arms_and_all_deltas() -> None:
     """Newton's method must reach the solution, which lies at log(C/delta) >= 2K."""
     deltas = [1 - 1e-6, *(10.0**-x for x in (0.1, 0.5, 1, 1.001, 3, 20, 61, 150, 299, 300))]
     for arms in (1, 2, 7, 30, 100, 400, 1000):
-        levels = [level(sw.Conservative(), sw.BestArm(max(arms, 2)), None, x) for x in deltas]
+        levels = [
+            sw.Conservative().level(sw.BestArm(max(arms, 2)), sw.Gaussian(), x) for x in deltas
+        ]
         assert np.all(np.diff(levels) > 0.0)
         assert levels[0] >= 2 * arms
     for j in range(8 * 40):  # as Sticky's region is tabulated: delta = t^-5 up to t = 2^40
@@ -131,7 +130,7 @@ def test_conservative_constant_for_many_arms_and_all_deltas() -> None:
 def test_orders_of_magnitude(threshold: Any, family: Any, expected: float) -> None:
     """K = 4, delta = 0.1, t = 4,000, best arm (the two arms that count have 2,000 samples)."""
     counts, means = np.array([2000.0, 2000.0, 1.0, 1.0]), np.array([0.5, 0.45, 0.43, 0.4])
-    fixed = level(threshold, FOUR, family, 0.1)
+    fixed = threshold.level(FOUR, family, 0.1)
     if isinstance(threshold, sw.Stylized):
         counts = np.full(4, 1000.0)
     assert round(fixed + growth(threshold, FOUR, family, Data(counts, means)), 2) == expected
@@ -140,16 +139,16 @@ def test_orders_of_magnitude(threshold: Any, family: Any, expected: float) -> No
 def test_the_mixture_is_below_the_bernoulli_theorem() -> None:
     """Garivier & Kaufmann's log(2 t (K-1)/delta) is a bound on this very mixture."""
     counts, means = np.array([2000.0, 2000.0, 1.0, 1.0]), np.array([0.5, 0.45, 0.0, 1.0])
-    found = level(sw.Mixture(), FOUR, sw.Bernoulli(), 0.1)
+    found = sw.Mixture().level(FOUR, sw.Bernoulli(), 0.1)
     found += growth(sw.Mixture(), FOUR, sw.Bernoulli(), Data(counts, means))
     assert 4.53 < found < math.log(2 * 4000 * 3 / 0.1)
 
 
 def test_asymptotic_forms() -> None:
     for x in (5.0, 10.0, 20.0):
-        general = martingale_cost(sw.Bernoulli(), x)
+        general = sw.Bernoulli().martingale_cost(x)
         assert general == pytest.approx(x + 4 * math.log(1 + x + math.sqrt(2 * x)), rel=0.1)
-        assert x < martingale_cost(sw.Gaussian(), x) < general
+        assert x < sw.Gaussian().martingale_cost(x) < general
 
 
 @pytest.mark.parametrize("x", [0.01, 1.0, 5.0, 80.0, 690.0])
@@ -161,14 +160,14 @@ def test_the_least_cost_of_normal_arms(x: float) -> None:
         return (g - 0.5 * math.log(1.0 - share) + x) / share
 
     found = minimize_scalar(cost, bounds=(0.5, 1.0), method="bounded", options={"xatol": 1e-12})
-    assert martingale_cost(sw.Gaussian(), x) == pytest.approx(float(found.fun), rel=1e-14)
+    assert sw.Gaussian().martingale_cost(x) == pytest.approx(float(found.fun), rel=1e-14)
 
 
 def test_all_costs_are_log_one_over_delta_in_the_end() -> None:
     for threshold in (sw.Stylized(), sw.Conservative(), sw.MixtureMartingale(), sw.Mixture()):
-        ratio = level(threshold, FOUR, sw.Gaussian(), 1e-300) / math.log(1e300)
+        ratio = threshold.level(FOUR, sw.Gaussian(), 1e-300) / math.log(1e300)
         assert 1.0 <= ratio < 1.2
-        assert proven(threshold, FOUR, sw.Gaussian()) == (not isinstance(threshold, sw.Stylized))
+        assert threshold.proven(FOUR, sw.Gaussian()) == (not isinstance(threshold, sw.Stylized))
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 7])
@@ -178,7 +177,7 @@ def test_bernoulli_mixture_sums_to_one(rounds: int) -> None:
     for sequence in itertools.product((0, 1), repeat=rounds):
         mean = sum(sequence) / rounds
         fit = math.prod(mean if x else 1 - mean for x in sequence)
-        total += fit * math.exp(-regret(sw.Bernoulli(), float(rounds), mean, 0.0, 1.0))
+        total += fit * math.exp(-sw.Bernoulli().regret(float(rounds), mean, 0.0, 1.0))
     assert total == pytest.approx(1.0, rel=1e-12)
 
 
@@ -195,7 +194,7 @@ def test_discrete_mixtures_sum_to_one(family: Any, mass: Any) -> None:
     """One sample: the best fit is the law whose mean is the sample itself. Tails fall like x^-3/2."""
     x = np.arange(0, 7 if isinstance(family, sw.Binomial) else 40_000)
     start = 1 if isinstance(family, sw.Geometric) else 0
-    total = sum(mass(v) * math.exp(-regret(family, 1.0, float(v), 0.0, 1.0)) for v in x[start:])
+    total = sum(mass(v) * math.exp(-family.regret(1.0, float(v), 0.0, 1.0)) for v in x[start:])
     assert 0.99 < total <= 1.0 + 1e-9
 
 
@@ -212,7 +211,7 @@ def test_continuous_mixtures_integrate_to_one(
     family: Any, density: Any, low: float, spread: float
 ) -> None:
     def mixed(x: float) -> float:
-        return float(density(x)) * math.exp(-regret(family, 1.0, x, 0.3, spread))
+        return float(density(x)) * math.exp(-family.regret(1.0, x, 0.3, spread))
 
     if low < 0.0:
         total = integrate.quad(mixed, low, -low, points=[0.3], limit=400)[0]
@@ -226,11 +225,11 @@ def test_continuous_mixtures_integrate_to_one(
 def test_regret_is_never_negative_and_grows_like_half_a_logarithm() -> None:
     for n in (1.0, 10.0, 1e3, 1e6):
         for mean in (0.0, 0.2, 1.0):
-            assert regret(sw.Bernoulli(), n, mean, 0.0, 1.0) >= 0.0
-    ratio = regret(sw.Bernoulli(), 1e8, 0.3, 0.0, 1.0) - regret(sw.Bernoulli(), 1e6, 0.3, 0.0, 1.0)
+            assert sw.Bernoulli().regret(n, mean, 0.0, 1.0) >= 0.0
+    ratio = sw.Bernoulli().regret(1e8, 0.3, 0.0, 1.0) - sw.Bernoulli().regret(1e6, 0.3, 0.0, 1.0)
     assert ratio == pytest.approx(0.5 * math.log(100), rel=1e-3)
 
 
 def test_mixture_refuses_what_it_has_no_prior_for() -> None:
     with pytest.raises(sw.NotDefined, match=r"Use MixtureMartingale\(\)"):
-        level(sw.Mixture(), FOUR, sw.InverseGaussian(1.0), 0.1)
+        sw.Mixture().level(FOUR, sw.InverseGaussian(1.0), 0.1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,15 +14,15 @@ from scipy.special import logsumexp
 
 import stopwise as sw
 from naive_wealth import grid, least, log_arm, log_bet, log_pair
+from steps import begin, instance, observe
 from stopwise.cells.bound import total_divergence
+from stopwise.cells.cell import Cell
+from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.engine.design import default_stopping
-from stopwise.engine.step import begin, observe
-from stopwise.families.verbs import bet, divergence, interval, of_arm, wide_regret
-from stopwise.problems import verbs as problem_verbs
-from stopwise.problems.rounds import judged
-from stopwise.problems.verbs import cell_count, decode, encode, project, rank
-from stopwise.stopping.verbs import level, proven, tally, weigh
+from stopwise.families.family import Family
+from stopwise.problems.problem import Answer, Code
+from stopwise.stopping.wealth_state import wealth_state
 
 FAMILIES = (
     (sw.Gaussian(), 0.0, 1.0),
@@ -47,31 +48,30 @@ def data_of(samples: Any) -> Data:
 
 def drawn(family: Any, means: Any, counts: Any, rng: Any) -> list[Any]:
     """Samples of each arm."""
-    from stopwise.families.verbs import draw
 
     return [
-        np.array([draw(of_arm(family, k), m, rng) for _ in range(n)])
+        np.array([family.of_arm(k).draw(m, rng) for _ in range(n)])
         for k, (m, n) in enumerate(zip(means, counts, strict=True))
     ]
 
 
 def wealth(problem: Any, family: Any, data: Data, code: Any, cell: int) -> float:
     """The evidence against one cell, in plain Python."""
-    purse = tally(sw.Wealth(), problem, family)
-    return float(judged(purse, problem, family, data, code, cell, -math.inf))
+    state = wealth_state(family, problem)
+    return float(problem.cell(code, cell).evidence(family, data, state, -math.inf))
 
 
 def code_of(problem: Any, answer: Any) -> Any:
-    return encode(problem, answer)
+    return problem.encode(answer)
 
 
 def own(family: Any, arm: int) -> Any:
-    return of_arm(family, arm)
+    return family.of_arm(arm)
 
 
 def inside(family: Any) -> tuple[float, float]:
     """The space of means but for a sliver, as wide as data can ask for."""
-    low, high = interval(family)
+    low, high = family.interval()
     return (low + 1e-9 if math.isfinite(low) else -300.0), (
         high - 1e-9 if math.isfinite(high) else 1e9
     )
@@ -175,7 +175,7 @@ def test_large_poisson_means(mean: float, made: float) -> None:
     problem, data = sw.BestArm(2), Data(counts, np.array([mean + gap, mean]))
     found = wealth(problem, sw.Poisson(), data, code_of(problem, 0), 0)
     point = np.zeros(2)
-    cost = project(problem, sw.Poisson(), data, code_of(problem, 0), 0, point)
+    cost = problem.project(sw.Poisson(), data, code_of(problem, 0), 0, point)
     assert cost == pytest.approx(9.0, rel=0.01)
     assert found > made
 
@@ -194,7 +194,7 @@ def test_shrunken_counts() -> None:
     assert expected > 5.0
     found = wealth(problem, family, data, code_of(problem, "yes"), 0)
     assert found == pytest.approx(expected, rel=1e-12)
-    assert rank(problem) == 2
+    assert problem.rank() == 2
 
 
 def test_other_families_in_other_cells_pay_for_a_mixture() -> None:
@@ -202,8 +202,8 @@ def test_other_families_in_other_cells_pay_for_a_mixture() -> None:
     data = Data(np.array([40.0, 90.0, 30.0]), np.array([4.0, 0.5, 2.0]))
     for family in (sw.Poisson(),):
         code, point = code_of(problem, "yes"), np.zeros(3)
-        cost = project(problem, family, data, code, 0, point)
-        lost = sum(wide_regret(family, n, x) for n, x in zip(*data, strict=True))
+        cost = problem.project(family, data, code, 0, point)
+        lost = sum(family.wide_regret(n, x) for n, x in zip(*data, strict=True))
         assert wealth(problem, family, data, code, 0) == pytest.approx(cost - lost, rel=1e-12)
 
 
@@ -217,54 +217,68 @@ def test_a_product_has_the_cells_of_its_parts() -> None:
     for rounds in range(1, 241):
         arm = int(rng.integers(4))
         observe(setting, state, rounds, 20, arm, rng.normal(means[arm], 1.0))
-    margin = weigh(sw.Wealth(), sw.Product(parts), family, state, 240, -math.inf)
-    assert decode(sw.Product(parts), state.answer) == (0, (0,))
+    margin = sw.Wealth().margin(instance(sw.Product(parts), family, state), state, 240, -math.inf)
+    assert sw.Product(parts).decode(state.report.answer) == (0, (0,))
     found = []
     for (problem, group), answer in zip(parts, (0, (0,)), strict=True):
         data = Data(state.data.counts[group], state.data.means[group])
         mine, code = sw.Gaussian(np.array(family.variance)[group]), code_of(problem, answer)
-        found += [wealth(problem, mine, data, code, k) for k in range(cell_count(problem, code))]
+        found += [wealth(problem, mine, data, code, k) for k in range(problem.cell_count(code))]
     assert margin == pytest.approx(min(found), rel=1e-12)
     assert margin > 1.0
 
 
-class _Both(NamedTuple):
+class AllOrOne(Cell):
+    """All means above a limit; or one below it."""
+
+    arm: int
+    limit: float
+
+    def project(self, family: Family, data: Data, closest: Any) -> float:
+        closest[:] = data.means
+        if self.arm < 0:
+            closest[:] = np.maximum(data.means, self.limit)
+        else:
+            closest[self.arm] = min(data.means[self.arm], self.limit)
+        return float(total_divergence(family, data, closest))
+
+
+class Both(sw.Problem, listed=False):
+    """Of somebody else's: are all means above a limit? It has no method that could be left out."""
+
     arms: int
+    limit: float
 
+    def cell(self, code: Any, j: int) -> AllOrOne:
+        return AllOrOne(-1 if code[0] == 1 else j, self.limit)  # "no" is wrong where all are above
 
-class Both(_Both, sw.Problem, listed=False):
-    """Of somebody else's: are all means positive? Nothing is registered that could be left out."""
+    def answers(self) -> Iterator[Answer]:
+        return iter(("yes", "no"))
 
+    def correct_answers(self, means: Floats) -> Iterator[Answer]:
+        return iter(("yes",))
 
-@problem_verbs.project.register(Both)
-def _project(problem: Both, family: Any, data: Data, code: Any, cell: int, closest: Any) -> float:
-    closest[:] = data.means
-    if code[0] == 1:  # "no" is wrong where all are
-        closest[:] = np.maximum(data.means, 1.0)
-    else:
-        closest[cell] = min(data.means[cell], 1.0)
-    return float(total_divergence(family, data, closest))
+    def cell_count(self, code: Code) -> int:
+        return 1 if code[0] else self.arms
 
+    def rank(self) -> int:
+        return self.arms
 
-problem_verbs.answers.register(Both)(lambda problem: iter(("yes", "no")))
-problem_verbs.correct_answers.register(Both)(lambda problem, means: iter(("yes",)))
-problem_verbs.cell_count.register(Both)(lambda problem, code: 1 if code[0] else problem.arms)
-problem_verbs.rank.register(Both)(lambda problem: problem.arms)
-problem_verbs.union_bound.register(Both)(lambda problem: 1)
+    def union_bound(self) -> int:
+        return 1
 
 
 @pytest.mark.parametrize("setting", FAMILIES, **names)
 def test_a_problem_of_ones_own(setting: Any) -> None:
     """It pays for ``rank`` arms in every cell: a mixture's bound, or shrunken counts."""
-    family, data = setting[0], Data(np.array([40.0, 60.0]), np.array([1.5, 1.8]))
-    if isinstance(family, sw.Bernoulli):
-        return  # 1 is no mean of it
-    problem, code = Both(2), np.array([0])
+    family, limit, scale = setting
+    data = Data(np.array([40.0, 60.0]), limit + scale * np.array([0.35, 0.6]))
+    problem, code = Both(2, limit), np.array([0])
     assert default_stopping(family) == sw.Wealth()
-    assert level(sw.Wealth(), problem, family, 0.1) == pytest.approx(math.log(10))
-    assert proven(sw.Wealth(), problem, family)
+    assert sw.Wealth().level(problem, family, 0.1) == pytest.approx(math.log(10))
+    assert sw.Wealth().proven(problem, family)
     for cell in range(2):
-        cost = float(data.counts[cell] * divergence(family, data.means[cell], 1.0))
+        cost = float(data.counts[cell] * family.divergence(data.means[cell], limit))
         if isinstance(family, sw.Gaussian):
             terms = []
             for kappa in 8.0 ** np.arange(-1, 7):
@@ -272,21 +286,17 @@ def test_a_problem_of_ones_own(setting: Any) -> None:
                 terms.append(cost * data.counts[cell] / (data.counts[cell] + kappa) - lost)
             expected = logsumexp(terms, b=grid(sw.Gaussian())[1])
         else:
-            lost = [wide_regret(family, n, x) for n, x in zip(*data, strict=True)]
+            lost = [family.wide_regret(n, x) for n, x in zip(*data, strict=True)]
             expected = cost - sum(lost)
         found = wealth(problem, family, data, code, cell)
         assert found == pytest.approx(max(expected, 0.0), rel=1e-9, abs=1e-9)
     state = begin((problem, family, sw.Uniform(), sw.Wealth()))
     state.data.counts[:], state.data.means[:] = data
-    margin = weigh(sw.Wealth(), problem, family, state, 100, -math.inf)
+    margin = sw.Wealth().margin(instance(problem, family, state), state, 100, -math.inf)
     assert margin == pytest.approx(min(wealth(problem, family, data, code, k) for k in range(2)))
 
 
-class _Bare(NamedTuple):
-    pass
-
-
-class Bare(_Bare, sw.Family, listed=False):
+class Bare(sw.Family, listed=False):
     """A family of which only a divergence is known."""
 
 
@@ -294,7 +304,7 @@ def test_a_family_without_bets_and_mixtures() -> None:
     """The usual rule is one that works; Wealth says which."""
     assert default_stopping(Bare()) == sw.MixtureMartingale()
     with pytest.raises(sw.NotDefined, match="MixtureMartingale"):
-        level(sw.Wealth(), sw.BestArm(2), Bare(), 0.1)
+        sw.Wealth().level(sw.BestArm(2), Bare(), 0.1)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e5])
@@ -307,12 +317,12 @@ def test_wide_mixtures_are_mixtures(scale: float) -> None:
 
         def made(z: float, family: Any = family, law: Any = law) -> float:
             x = math.exp(z)
-            return x * law(x) * math.exp(-wide_regret(family, 1.0, x))
+            return x * law(x) * math.exp(-family.wide_regret(1.0, x))
 
         ends = (-60.0, -20.0, -5.0, 0.0, 5.0, 20.0, 60.0)
         total = sum(integrate.quad(made, a, b, limit=200)[0] for a, b in itertools.pairwise(ends))
         assert 0.9 < total <= 1.0 + 1e-6
-        assert wide_regret(family, 100.0, scale) < 12.0
+        assert family.wide_regret(100.0, scale) < 12.0
 
 
 # ------------------------------------------------------------------------------------- martingales
@@ -321,14 +331,14 @@ def test_wide_mixtures_are_mixtures(scale: float) -> None:
 @pytest.mark.parametrize("rounds", [1, 2, 5, 12])
 def test_coins_sum_to_one(rounds: int) -> None:
     """Over all outcomes, at the true mean: the wealth's mean is 1 exactly."""
-    family, purse = sw.Bernoulli(), tally(sw.Wealth(), sw.Thresholding(1, 0.3), sw.Bernoulli())
+    family, state = sw.Bernoulli(), wealth_state(sw.Bernoulli(), sw.Thresholding(1, 0.3))
     for side in (-1.0, 1.0):
-        for gap in purse.gaps:
+        for gap in state.sizes:
             total = 0.0
             for heads in range(rounds + 1):
                 odds = math.comb(rounds, heads) * 0.3**heads * 0.7 ** (rounds - heads)
                 total += odds * math.exp(
-                    bet(family, side, 1.0 * rounds, heads / rounds, 0.3, gap)[0]
+                    family.bet(side, 1.0 * rounds, heads / rounds, 0.3, gap)[0]
                 )
             assert total == pytest.approx(1.0, rel=1e-12)
 
@@ -372,12 +382,12 @@ def test_one_sample_has_mean_one(setting: Any, side: float) -> None:
     for gap in (2.0, 0.5, 0.01):
 
         def made(x: float, gap: float = gap) -> float:
-            value = bet(family, side, 1.0, x, center, gap)[0]
+            value = family.bet(side, 1.0, x, center, gap)[0]
             return math.exp(value + law.logpdf(x)) if x != 0.0 else 0.0
 
         if isinstance(law.dist, stats.rv_discrete):
             x = np.arange(law.support()[0], min(law.support()[1], 1500.0) + 1.0)
-            values = [bet(family, side, 1.0, float(each), center, gap)[0] for each in x]
+            values = [family.bet(side, 1.0, float(each), center, gap)[0] for each in x]
             total = float(np.sum(np.exp(np.array(values) + law.logpmf(x))))
         else:
             ends = (-60.0, -9.0, -3.0, 0.0, 3.0, 9.0, 60.0, 600.0)
@@ -402,7 +412,7 @@ def test_bounded_rewards_have_mean_at_most_one() -> None:
     for law in laws:
         center = float(np.mean(law))
         for side, gap in itertools.product((-1.0, 1.0), (3.0, 0.4, 0.01)):
-            made = [math.exp(bet(family, side, 1.0, x, center, gap)[0]) for x in law]
+            made = [math.exp(family.bet(side, 1.0, x, center, gap)[0]) for x in law]
             assert np.mean(made) <= 1.0 + 1e-12
 
 
@@ -413,7 +423,7 @@ def test_bounded_rewards_have_mean_at_most_one() -> None:
 def test_bets_are_monotone_and_slopes_are_slopes(setting: Any) -> None:
     family, center, scale = setting
     rng = np.random.default_rng(6)
-    low, high = interval(family)
+    low, high = family.interval()
     gaps, _ = grid(family)
     for _ in range(30):
         count = float(rng.integers(1, 200))
@@ -422,11 +432,11 @@ def test_bets_are_monotone_and_slopes_are_slopes(setting: Any) -> None:
         points = np.sort(center + scale * rng.normal(0, 2, 60))
         points = points[(points > low + 1e-3) & (points < high - 1e-3)]
         for side, gap in itertools.product((-1.0, 1.0), gaps[::3]):
-            found = np.array([bet(family, side, count, mean, c, gap) for c in points])
+            found = np.array([family.bet(side, count, mean, c, gap) for c in points])
             assert np.all(side * np.diff(found[:, 0]) <= 1e-9 * (1 + np.abs(found[1:, 0])))
             c, h = points[points.size // 2], 1e-6 * scale
-            near = [bet(family, side, count, mean, c + h * s, gap)[0] for s in (1, -1)]
-            slope = bet(family, side, count, mean, c, gap)[1]
+            near = [family.bet(side, count, mean, c + h * s, gap)[0] for s in (1, -1)]
+            slope = family.bet(side, count, mean, c, gap)[1]
             size = 1e-4 * (abs(slope) + count / scale)
             assert (near[0] - near[1]) / (2 * h) == pytest.approx(slope, abs=size)
 
@@ -446,7 +456,7 @@ def test_log_wealth_of_a_pair_is_convex(setting: Any, margin: float) -> None:
     """In the variable of the table, also with a margin: every chord lies above."""
     family, center, scale = setting
     rng = np.random.default_rng(7)
-    low, high = interval(family)
+    low, high = family.interval()
     variable = VARIABLES.get(type(family), lambda c: c)
     for _ in range(4):
         samples = drawn(family, (center, center), rng.integers(1, 60, 2), rng)
@@ -489,8 +499,8 @@ def test_the_likelihood_ratio_is_at_least_the_evidence(setting: Any) -> None:
         data = data_of(drawn(family, means, rng.integers(1, 300, 3), rng))
         for problem, answer in questions:
             code = code_of(problem, answer)
-            for cell in range(cell_count(problem, code)):
-                cost = project(problem, family, data, code, cell, point)
+            for cell in range(problem.cell_count(code)):
+                cost = problem.project(family, data, code, cell, point)
                 assert wealth(problem, family, data, code, cell) <= cost * (1 + 1e-9) + 1e-9
 
 
@@ -502,6 +512,6 @@ def test_the_envelope_is_below_a_ratio_that_is_not_monotone() -> None:
         brute = min(
             log_bet(family, 1, samples, float(at), gap) for at in np.geomspace(0.01, c, 300)
         )
-        found = bet(family, 1.0, 3.0, float(np.mean(samples)), c, gap)[0]
+        found = family.bet(1.0, 3.0, float(np.mean(samples)), c, gap)[0]
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
         assert found <= brute + 1e-9

@@ -18,12 +18,10 @@ from scipy.special import logsumexp
 import stopwise as sw
 from instances import PAIRS, Setting, draw_instance, pair_id
 from naive_wealth import grid, log_arm, log_pair
-from stopwise.cells.shape import BOUND, GAP, SIDE
+from stopwise.cells.bound import Bound, Side
+from stopwise.cells.gap import Gap
 from stopwise.core.data import Data
-from stopwise.families.verbs import divergence, interval, likelihood, of_arm, wide_regret
-from stopwise.problems.rounds import judged
-from stopwise.problems.verbs import answers, cell_count, encode, project, rank, shape
-from stopwise.stopping.verbs import tally
+from stopwise.stopping.wealth_state import wealth_state
 
 PROBES = 8
 # a product is judged part by part: test_wealth.py compares its evidence with its parts'; linear arms by
@@ -42,23 +40,23 @@ def models(problem: Any, family: Any, code: Any, cell: int, probes: list[Data]) 
     found, moved = [], np.zeros(probes[0].means.size, dtype=bool)
     for data in probes:
         closest = np.zeros(data.means.size)
-        project(problem, family, data, code, cell, closest)
+        problem.project(family, data, code, cell, closest)
         moved |= closest != data.means
         found.append(closest)
     return found, np.flatnonzero(moved)
 
 
 def log_wealth(family: Any, what: Any, data: Data, arms: Any, model: Any) -> float:
-    """Of the bets that a cell of this shape is judged by, at one model."""
+    """Of the bets that are made against a cell of this kind, at one model."""
     samples = [np.full(int(n), x) for n, x in zip(*data, strict=True)]
-    own = [of_arm(family, k) for k in range(len(samples))]
-    if what.kind == BOUND:
+    own = [family.of_arm(k) for k in range(len(samples))]
+    if isinstance(what, Bound):
         return log_arm(own[what.arm], int(-what.side), samples[what.arm], model[what.arm])
-    if what.kind == GAP:
+    if isinstance(what, Gap):
         one, two = what.arm, what.other
         gap = model[two] - model[one]
         return log_pair(own[one], own[two], samples[one], samples[two], model[one], gap)
-    if what.kind == SIDE:
+    if isinstance(what, Side):
         every = zip(own, samples, model, strict=True)
         logs = np.array([log_arm(one, int(-what.side), x, c) for one, x, c in every])
         share = 1.0 / logs.size
@@ -73,8 +71,8 @@ def log_wealth(family: Any, what: Any, data: Data, arms: Any, model: Any) -> flo
         return float(logsumexp(terms, b=grid(sw.Gaussian())[1]))
     return float(
         sum(
-            data.counts[k] * divergence(family, data.means[k], model[k])
-            - wide_regret(family, data.counts[k], data.means[k])
+            data.counts[k] * family.divergence(data.means[k], model[k])
+            - family.wide_regret(data.counts[k], data.means[k])
             for k in arms
         )
     )
@@ -93,21 +91,25 @@ def test_evidence_of_many_problems(kind: str, setting: Setting) -> None:
 
 def compare(kind: str, setting: Setting, seeds: Any) -> int:
     """How often some evidence was compared."""
-    family, arms, compared = likelihood(setting.family), 3, 0  # Bounded arms: test_bounded.py
-    low, high = interval(family)
+    family, arms, compared = (
+        setting.family.likelihood_family(),
+        3,
+        0,
+    )  # Bounded arms: test_bounded.py
+    low, high = family.interval()
     for seed in seeds:
         rng = np.random.default_rng(seed)
         problem, _ = draw_instance(kind, setting, arms, seed)
-        purse = tally(sw.Wealth(), problem, family)
-        for answer in islice(answers(problem), 4):
-            code = encode(problem, answer)
-            for cell in range(min(int(cell_count(problem, code)), 3)):
+        state = wealth_state(family, problem)
+        for answer in islice(problem.answers(), 4):
+            code = problem.encode(answer)
+            for cell in range(min(int(problem.cell_count(code)), 3)):
                 probes = [probe(setting, arms, rng) for _ in range(PROBES)]
                 inside, constrained = models(problem, family, code, cell, probes)
-                assert constrained.size <= rank(problem)
-                what = shape(problem, code, cell)
+                assert constrained.size <= problem.rank()
+                what = problem.cell(code, cell).simplest()
                 for data in probes[:3]:
-                    found = judged(purse, problem, family, data, code, cell, -math.inf)
+                    found = problem.cell(code, cell).evidence(family, data, state, -math.inf)
                     for model in inside:
                         if np.all((model > low) & (model < high)):
                             most = log_wealth(family, what, data, constrained, model)

@@ -14,15 +14,13 @@ import pytest
 
 import stopwise as sw
 from naive_wealth import log_bet
+from steps import begin, instance, observe
 from stopwise.core.arrays import Floats, Rng
+from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import Data
-from stopwise.core.kernels import compiled
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 from stopwise.engine.design import Setting, generator, prepare
-from stopwise.engine.step import begin, observe
-from stopwise.families.verbs import draw, of_arm
-from stopwise.stopping.bets import arm_wealth, log_pair
-from stopwise.stopping.verbs import tally, weigh
+from stopwise.stopping.wealth_state import wealth_state
 from validity import DELTAS, Chasing, check_crossings, check_skipping, error_rates
 
 FAMILIES = (
@@ -46,12 +44,12 @@ names = {"ids": lambda each: repr(each[0]) if isinstance(each, tuple) else str(e
 
 @jitable
 def highest(
-    family: Any, mean: float, rounds: int, rng: Rng, data: Data, what: Any, purse: Any
+    family: Any, mean: float, rounds: int, rng: Rng, data: Data, what: Any, state: Any
 ) -> Floats:
     """The most that each bet at the true mean made: above, below, and on a pair, sampled adaptively."""
     found = np.zeros(3)
     for k in range(2):
-        data.counts[k], data.means[k] = 1.0, draw(of_arm(family, k), mean, rng)
+        data.counts[k], data.means[k] = 1.0, family.of_arm(k).draw(mean, rng)
     for _ in range(rounds):
         # an adversary: more of the arm that makes the pair look more different
         arm = (
@@ -59,12 +57,12 @@ def highest(
             if (data.means[0] - mean) * data.counts[1] > (mean - data.means[1]) * data.counts[0]
             else 1
         )
-        x = draw(of_arm(family, arm), mean, rng)
+        x = family.of_arm(arm).draw(mean, rng)
         data.counts[arm] += 1.0
         data.means[arm] += (x - data.means[arm]) / data.counts[arm]
-        found[0] = max(found[0], arm_wealth(family, data, 0, 1.0, mean, purse))
-        found[1] = max(found[1], arm_wealth(family, data, 0, -1.0, mean, purse))
-        found[2] = max(found[2], log_pair(family, data, what, mean, purse)[0])
+        found[0] = max(found[0], state.arm_wealth(family, data, 0, 1.0, mean))
+        found[1] = max(found[1], state.arm_wealth(family, data, 0, -1.0, mean))
+        found[2] = max(found[2], state.log_pair(family, data, what, mean)[0])
     return found
 
 
@@ -81,18 +79,18 @@ def test_ville_for_two_families(setting: Any) -> None:
 
 
 def check_ville(setting: Any, runs: int, rounds: int) -> None:
-    from stopwise.cells.shape import gap_shape
+    from stopwise.cells.gap import Gap
 
     family, mean, _ = setting
-    problem, what = sw.BestArm(2), gap_shape(0, 1, 0.0)
+    problem, what = sw.BestArm(2), Gap(0, 1, 0.0)
     if isinstance(family.variance if hasattr(family, "variance") else 1.0, np.ndarray):
         family = sw.Gaussian(family.variance[:2])
-    purse = tally(sw.Wealth(), problem, family)
+    state = wealth_state(family, problem)
     search = compiled(highest)
     tops = np.array(
         [
             search(
-                family, mean, rounds, generator(7, run), Data(np.zeros(2), np.zeros(2)), what, purse
+                family, mean, rounds, generator(7, run), Data(np.zeros(2), np.zeros(2)), what, state
             )
             for run in range(runs)
         ]
@@ -285,7 +283,7 @@ def in_turn(family: Any, means: Any, rng: Rng) -> Iterator[tuple[int, float]]:
     """A sample of each arm after the other."""
     for rounds in range(5000):
         arm = rounds % len(means)
-        yield arm, draw(of_arm(family, arm), means[arm], rng)
+        yield arm, family.of_arm(arm).draw(means[arm], rng)
 
 
 @pytest.mark.parametrize("setting", [FAMILIES[0], FAMILIES[2]], **names)
@@ -305,7 +303,7 @@ def test_traces_and_runs_stop_together(setting: Any) -> None:
             (problem, family, sw.Uniform(), sw.Wealth()), state, rounds, 3, int(arm), float(sample)
         )
         if rounds > 3 and rounds % 25 == 0:
-            plain = weigh(sw.Wealth(), problem, family, state, rounds, -math.inf)
+            plain = sw.Wealth().margin(instance(problem, family, state), state, rounds, -math.inf)
             assert plain == pytest.approx(seen.evidence[rounds - 1], rel=1e-9, abs=1e-9)
 
 
@@ -322,12 +320,11 @@ def test_shift_and_scale_change_nothing() -> None:
 
 def test_a_bet_is_what_brute_force_says_at_large_scores() -> None:
     """Half-normal priors far in the tails, where exp and erfc leave the range of floats."""
-    from stopwise.families.verbs import bet
 
     for mean in (-300.0, -40.0, -36.0, -34.0, 0.0, 27.0, 29.0, 300.0):
         for gap in (8.0**0.5, 1.0, 8.0**-3):
             samples = np.full(7, mean)
             expected = log_bet(sw.Gaussian(), 1, samples, 0.0, gap)
-            assert bet(sw.Gaussian(), 1.0, 7.0, mean, 0.0, gap)[0] == pytest.approx(
+            assert sw.Gaussian().bet(1.0, 7.0, mean, 0.0, gap)[0] == pytest.approx(
                 expected, rel=1e-9, abs=1e-9
             )

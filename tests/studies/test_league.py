@@ -21,15 +21,12 @@ from stopwise.studies.league.standings import overall, profile
 
 OWN = """
 import stopwise as sw
-from stopwise.core.values import Empty
-from stopwise.sampling.verbs import Direct, pick
 
-class TakesTurns(Empty, Direct):
+class TakesTurns(sw.Direct):
     "Every arm in turn."
 
-@pick.register(TakesTurns)
-def _pick(strategy, problem, family, state, rounds, rng):
-    return rounds % state.taken.size
+    def next_arm(self, instance, state, rounds, rng):
+        return rounds % state.taken.size
 """
 
 

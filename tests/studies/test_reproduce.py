@@ -24,8 +24,6 @@ from typer.testing import CliRunner
 import stopwise as sw
 import stopwise.cli.reproduce  # registers its command
 from stopwise.cli.main import app, main
-from stopwise.stopping.likelihood import common_growth
-from stopwise.stopping.verbs import level
 from stopwise.studies import look
 from stopwise.studies.paper import (
     NAMES,
@@ -431,9 +429,9 @@ def test_figure_5_as_users_get_it(tmp_path: Path) -> None:
 def test_constants_are_the_logarithms() -> None:
     rule, deltas = tiny.stylized_at([60.0, 600.0, 6000.0])
     problem, family = sw.AnySign(1), sw.Gaussian()
-    found = [level(rule, problem, family, delta) for delta in deltas]
+    found = [rule.level(problem, family, delta) for delta in deltas]
     np.testing.assert_allclose(found, [60.0, 600.0, 6000.0], rtol=1e-13)
-    assert common_growth(rule, 50.0) == common_growth(sw.Stylized(), 50.0)
+    assert rule.common_growth(50.0) == sw.Stylized().common_growth(50.0)
     assert tiny.stylized_at([3.0]) == (tiny.StylizedPower(1.0), (math.exp(-3.0),))
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 import stopwise as sw
-from stopwise.problems import verbs
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def draw_instance(kind: str, setting: Setting, arms: int, seed: int) -> tuple[An
         return problem, problem.means(
             rng.uniform(setting.low, setting.high, problem.features.shape[1])
         )
-    while not verbs.is_model(problem, means):
+    while not problem.is_model(means):
         means = rng.uniform(setting.low, setting.high, arms)
     return problem, means
 

@@ -334,7 +334,7 @@ class Thresholding(Problem):
         """One arm moves to the threshold."""
         return 0.0 if self.wrong(mu, answer).any() else float(np.min(w * self.price(mu)))
 
-    def weights(self, mu: Array, answer: Answer) -> Array:  # noqa: ARG002
+    def weights(self, mu: Array, answer: Answer) -> Array:
         """All arms equally costly, whatever the answer."""
         w = 1 / self.price(mu)
         return np.asarray(w / w.sum())
@@ -369,7 +369,7 @@ class AnyHalfSpace(Problem):
             size = np.sum(np.where(normal == 0, 0.0, normal**2 / w))
         return float(above**2 / (2 * self.family.variance * size))
 
-    def weights(self, mu: Array, answer: Answer) -> Array:  # noqa: ARG002
+    def weights(self, mu: Array, answer: Answer) -> Array:
         """Proportional to |normal|, as all arms have the same variance; also where it is wrong."""
         size = np.abs(self.normals[answer[0]])
         return np.asarray(size / size.sum())

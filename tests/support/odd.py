@@ -22,9 +22,12 @@ from sklearn.dummy import DummyClassifier
 import stopwise as sw
 from stopwise import evals
 from stopwise.campaign.spec import KEYS
+from stopwise.cells.cell import Cell
 from stopwise.core import registry
+from stopwise.core.functions import declared
 from stopwise.engine.design import Setting, prepare
 from stopwise.evals.sklearn import BestEstimator
+from stopwise.sampling.strategy import Tracker
 
 
 class Colour(enum.Enum):
@@ -492,14 +495,19 @@ def _timed() -> Any:
     return sw.bench(**VALID["bench"]())
 
 
-# Values that the library returns, and the roots of the roles: nobody builds them.
+# Values that the library returns, and the roots of the roles: nobody builds them. Functions for
+# compiled code, which take what the library gives, are no doors either.
 RETURNED = {
     *("Decision", "Event", "Receipt", "Explanation", "Remaining", "Recommendation", "Status"),
     *("Verification", "AnswerValue", "Bound", "Cost", "Oracle", "Witness", "Verdict"),
     *("Detectable", "Forecast", "PairedResults", "Results", "Summary", "Run", "RunTrace"),
     *("StudyResults", "StudyStatus", "BenchReport", "Ticket", "Campaign"),
-    *("Family", "Problem", "StoppingRule", "Strategy"),
+    *("Family", "Problem", "StoppingRule", "Strategy", "Direct", "Threshold"),
+    *("Data", "Gap", "Option", "jitable"),  # for those who write such a class
 }
+# Methods of these are called by the library, which has checked what it gives them; doors are those
+# with a valid call above.
+ROLES = (sw.Family, sw.Problem, sw.StoppingRule, sw.Strategy, Tracker, Cell)
 # Methods that only the library itself calls: their callers have checked the arguments.
 INTERNAL = {
     *("Campaign.leads", "Campaign.look", "Campaign.newest", "Campaign.import_table"),
@@ -544,9 +552,9 @@ def callables() -> Iterator[tuple[str, Any]]:
     found |= {"best_of": evals.best_of}
     yield "BestEstimator", BestEstimator
     for name, kind in found.items():
-        if not inspect.isclass(kind):
+        if name not in RETURNED and kind not in declared and not inspect.isclass(kind):
             yield name, kind
-        elif not issubclass(kind, BaseException):
+        elif inspect.isclass(kind) and not issubclass(kind, BaseException):
             yield from _of_class(name, kind)
 
 
@@ -556,10 +564,9 @@ def _of_class(name: str, kind: type) -> Iterator[tuple[str, Any]]:
     for each in dir(kind):
         method = getattr(kind, each)
         ours = (getattr(method, "__module__", None) or "").startswith("stopwise")
-        known = (
-            each.startswith("_") or not inspect.isroutine(method) or f"{name}.{each}" in INTERNAL
-        )
-        if ours and not known and _parameters(method):
+        inside = issubclass(kind, ROLES) and f"{name}.{each}" not in VALID
+        known = each.startswith("_") or f"{name}.{each}" in INTERNAL or inside
+        if ours and not known and inspect.isroutine(method) and _parameters(method):
             yield f"{name}.{each}", method
 
 

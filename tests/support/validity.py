@@ -8,45 +8,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from steps import begin, instance, observe
 from stopwise.core.arrays import Floats, Rng, place_of_largest, smallest
 from stopwise.core.data import State
 from stopwise.engine.design import Design
-from stopwise.engine.step import begin, observe
-from stopwise.families.verbs import seen
-from stopwise.sampling.verbs import Direct, pick
-from stopwise.stopping.verbs import weigh
+from stopwise.problems.instance import Instance
+from stopwise.sampling.strategy import Direct
 
 FALSE_ALARM = 1e-6
 DELTAS = (0.2, 0.05)
 
 
-class _Chasing(NamedTuple):
-    luck: bool
-
-
-class Chasing(_Chasing, Direct, listed=False):
+class Chasing(Direct, listed=False):
     """Every arm in turn; with ``luck`` two rounds of three go to the highest and the lowest mean.
 
     Adaptive sampling without an oracle: one quick kernel for both, whatever the problem.
     """
 
+    luck: bool
 
-@pick.register(Chasing)
-def _pick(strategy: Chasing, problem: Any, family: Any, state: State, rounds: int, rng: Rng) -> int:
-    if strategy.luck and rounds % 3 == 1:
-        return place_of_largest(state.data.means)
-    values = state.data.means if strategy.luck and rounds % 3 == 2 else state.data.counts
-    place, least = 0, smallest(values)
-    for k in range(values.size):
-        if values[k] == least:
-            place = k
-    return place
+    def next_arm(self, instance: Instance, state: State, rounds: int, rng: Rng) -> int:
+        if self.luck and rounds % 3 == 1:
+            return place_of_largest(state.data.means)
+        values = state.data.means if self.luck and rounds % 3 == 2 else state.data.counts
+        place, least = 0, smallest(values)
+        for k in range(values.size):
+            if values[k] == least:
+                place = k
+        return place
 
 
 def most(runs: int, share: float) -> int:
@@ -76,18 +71,20 @@ def check_skipping(design: Design, samples: Iterable[tuple[int, float]]) -> None
     """Round by round in plain Python: what is skipped would not have stopped the run, which stops."""
     problem, family, _, rule = design.setting
     level, arms = float(design.levels[0]), problem.arms
-    one, two = begin(design.setting), begin(design.setting)
+    one, two = begin(design), begin(design)
     for rounds, (arm, sample) in enumerate(samples, start=1):
         for state in (one, two):
             observe(design.setting, state, rounds, arms, arm, sample)
         if rounds < arms:
             continue
-        quick = weigh(rule, problem, seen(family, one.record), one, rounds, level)
-        full = weigh(rule, problem, seen(family, two.record), two, rounds, -math.inf)
+        quick = rule.margin(instance(problem, family.estimated(one.stats), one), one, rounds, level)
+        full = rule.margin(
+            instance(problem, family.estimated(two.stats), two), two, rounds, -math.inf
+        )
         assert (quick >= level) == (full >= level), rounds
         assert full <= quick + 1e-9
         if quick >= level:
             assert quick == pytest.approx(full, rel=1e-9)
-            assert np.array_equal(one.answer, two.answer)
+            assert np.array_equal(one.report.answer, two.report.answer)
             return
     raise AssertionError("never stopped")

@@ -93,7 +93,7 @@ def test_whoever_runs_second_is_slower_and_the_random_order_makes_it_fair() -> N
             turn[0] += 1
             return math.exp(0.05 * rng.normal()) * (1.2 if turn[0] % 2 else 1.0)
 
-        found = Race(["a", "b"], Rules(delta=0.2, seed=seed, budget=0.25, warmup=1, epsilon=0.001))
+        found = Race(["a", "b"], Rules(delta=0.2, seed=seed, budget=0.1, warmup=1, epsilon=0.001))
         wrong += len(found.run([run, run]).session.verdict().winners) == 1
     assert wrong <= most(40, 0.2)
 

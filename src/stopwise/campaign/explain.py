@@ -18,11 +18,8 @@ from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.status import Status, words
 from stopwise.core.arrays import Ints
 from stopwise.core.errors import StopwiseError
-from stopwise.families.verbs import caution, first_samples, interval
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
-from stopwise.problems.verbs import answers, correct_answers, in_words, is_model
-from stopwise.sampling.verbs import pursues
 
 LISTED = 20  # answers whose evidence is listed: a screenful
 COUNTED = 1000  # answers that are counted: there may be 2^K of them
@@ -93,8 +90,8 @@ class Explanation:
             found.append(f"evidence by answer: {listed}{more}")
         if arm is not None:
             found.append(_next(spec, session, arm, weights))
-        if caution(session.family, spec.labels) and session.started:
-            found.append(f"note: {caution(session.family, spec.labels)}")
+        if session.family.warning(spec.labels) and session.started:
+            found.append(f"note: {session.family.warning(spec.labels)}")
         if warning is not None:
             found.append(warning)
         label = None if arm is None else spec.labels[arm]
@@ -114,14 +111,14 @@ def _intervals(status: Status) -> dict[str, str]:
 
 
 def _first(spec: CampaignSpec) -> str:
-    count = first_samples(spec.design.family)
+    count = spec.design.family.first_samples()
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _pursuit(
     spec: CampaignSpec, session: Session, changes: tuple[tuple[int, str], ...]
 ) -> list[str]:
-    if not pursues(spec.design.strategy):
+    if not spec.design.strategy.pursues():
         return ["no answer is pursued: the strategy chooses arms without one"]
     if not changes:
         return [f"every arm is sampled {_first(spec)} before an answer is pursued"]
@@ -141,10 +138,10 @@ def _evidence(spec: CampaignSpec, session: Session) -> tuple[dict[str, float], i
         return {}, 0
     problem = spec.design.problem
     likely = [each for each in (session.leading, session.pursued) if each is not None]
-    likely += islice(correct_answers(problem, session.means), LISTED)
-    known = dict.fromkeys([*likely, *islice(answers(problem), LISTED + COUNTED + 1)])
+    likely += islice(problem.correct_answers(session.means), LISTED)
+    known = dict.fromkeys([*likely, *islice(problem.answers(), LISTED + COUNTED + 1)])
     found = {
-        in_words(problem, answer, spec.labels): session.evidence
+        problem.answer_text(answer, spec.labels): session.evidence
         if answer == session.leading
         else session.evidence_for(answer)
         for answer in islice(known, LISTED)
@@ -159,7 +156,7 @@ def oracle_now(spec: CampaignSpec, session: AnySession) -> Oracle | None:
         return None
     low, high = _inside(spec)
     means = np.clip(session.means, low, high)
-    if not session.started or not is_model(spec.design.problem, means):
+    if not session.started or not spec.design.problem.is_model(means):
         return None
     try:
         return oracle(spec.design.problem, means, family=session.family)
@@ -169,7 +166,7 @@ def oracle_now(spec: CampaignSpec, session: AnySession) -> Oracle | None:
 
 def _inside(spec: CampaignSpec) -> tuple[float, float]:
     """Means a little inside the family's interval: an estimate may lie on its end."""
-    low, high = interval(spec.design.family)
+    low, high = spec.design.family.interval()
     room = 1e-6 * (high - low) if math.isfinite(high - low) else 1e-6
     return low + room, high - room
 
@@ -179,7 +176,7 @@ def _peek(session: Session) -> tuple[int, tuple[float, ...]]:
     other = Session(session.design, session.seed, session.order, losses=session.losses)
     other.load(session.dump())
     (arm,) = other.asks(1)
-    return arm, tuple(float(w) for w in other.ledger.state.pursuit.weights)
+    return arm, tuple(float(w) for w in other.ledger.state.plan.weights)
 
 
 def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, ...]) -> str:

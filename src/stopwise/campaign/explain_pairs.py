@@ -9,7 +9,6 @@ from stopwise.campaign.replica import Snapshot
 from stopwise.campaign.results import Lead
 from stopwise.campaign.spec import CampaignSpec
 from stopwise.campaign.status import Status
-from stopwise.families.verbs import caution
 
 
 def explain_pairs(
@@ -36,8 +35,8 @@ def explain_pairs(
     ]
     if status.decision is None:
         found.append(f"next: every item goes to {', '.join(inside[:LISTED])}")
-    if session.started and caution(spec.design.family, spec.labels):
-        found.append(f"note: {caution(spec.design.family, spec.labels)}")
+    if session.started and spec.design.family.warning(spec.labels):
+        found.append(f"note: {spec.design.family.warning(spec.labels)}")
     warning = loss_warning(spec, session.lost)
     if warning is not None:
         found.append(warning)

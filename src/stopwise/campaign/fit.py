@@ -14,16 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.core.verbs import registered
+from stopwise.core.values import overrides
 from stopwise.engine.live import RECORDED, TOLD, Record
 from stopwise.families.spacings import (
     Spacing,
     Tails,
-    misfit_words,
-    spacing_tails,
-    total_tails,
 )
-from stopwise.families.verbs import of_arm
 
 LOUD = 1e-3  # how improbable samples must be for a warning
 EDGES = (0.0, 1e-9, 1e-6, 1e-3, 0.03, 0.2, 0.75, 1.0)  # of classes: from unusually far to near
@@ -48,7 +44,7 @@ class Fit:
 
     def __init__(self, family: Any, arms: int, subject: str = "samples of {arm}") -> None:
         self.family, self._subject = family, subject
-        checked = arms if registered(spacing_tails, type(of_arm(family, 0))) else 0
+        checked = arms if overrides(family.of_arm(0), "spacing_tails") else 0
         self.kept = np.zeros((checked, COUNTS + len(CLASSES)))
         self.kept[:, FIRST] = math.nan
 
@@ -76,8 +72,8 @@ class Fit:
         row[PAIRS] += 1.0
         row[SQUARES] += spacing.size * spacing.size
         row[TOTALS] += spacing.total
-        family = of_arm(self.family, arm)
-        for tails in (spacing_tails(family, spacing), total_tails(family, spacing)):
+        family = self.family.of_arm(arm)
+        for tails in (family.spacing_tails(spacing), family.total_tails(spacing)):
             if tails.at_least - tails.above < 1.0:
                 _bet(row, _shares(tails))
         self.kept[arm] = row
@@ -95,7 +91,7 @@ class Fit:
         chance = arms * math.exp(-float(self.kept[arm, MOST]))
         if chance > LOUD:
             return None
-        words = misfit_words(of_arm(self.family, arm), _wide(self.kept[arm, COUNTS:].tolist()))
+        words = self.family.of_arm(arm).misfit_words(_wide(self.kept[arm, COUNTS:].tolist()))
         seen = "less than 1 in a billion" if chance < 1e-9 else f"at most 1 in {1.0 / chance:,.0f}"
         subject = self._subject.format(arm=labels[arm], first=labels[0])
         text = f"{subject} {words}; the probability of that by chance is {seen}"

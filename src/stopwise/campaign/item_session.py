@@ -22,10 +22,10 @@ from stopwise.core.arrays import Floats, Ints, arrays_in
 from stopwise.engine import live
 from stopwise.engine.live import MOST_POINTS, Record
 from stopwise.paired.comparison import NOBODY, Comparison
-from stopwise.paired.differences import ends
-from stopwise.paired.items import Incomplete, Items
-from stopwise.paired.standing import Standing, standing
-from stopwise.problems.verbs import Answer
+from stopwise.paired.items import Items
+from stopwise.paired.status import CurrentAnswer, current_answer
+from stopwise.paired.step import Incomplete
+from stopwise.problems.problem import Answer
 
 TAG = hashlib.sha256(f"stopwise {__version__}, items 3".encode()).digest()[:8]
 CERTAIN = 1000.0  # shown as evidence where what is left of a pool cannot change the answer
@@ -98,10 +98,10 @@ class ItemSession:
 
     def take(
         self,
-        kind: int,  # noqa: ARG002
+        kind: int,
         arms: Sequence[int],
         samples: Sequence[float],
-        waited: Sequence[bool],  # noqa: ARG002
+        waited: Sequence[bool],
         numbers: Sequence[int],
     ) -> int:
         """Results of tickets, in turn; how many matter: all, or up to the one that decides."""
@@ -194,9 +194,9 @@ class ItemSession:
     # ---------------------------------------------------------------------------------------- view
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> CurrentAnswer:
         """The arms that the answer names, as things stand."""
-        return standing(self.items.what, self.items.state)
+        return current_answer(self.items.what, self.items.state)
 
     @property
     def answer(self) -> Answer:
@@ -226,7 +226,7 @@ class ItemSession:
     @property
     def has_worst(self) -> bool:
         """Whether every result has a worst one."""
-        return math.isfinite(ends(self.items.what.kind, 1)[0])
+        return math.isfinite(self.items.what.kind.ends(1)[0])
 
     @property
     def missing(self) -> Ints:

@@ -17,8 +17,7 @@ from stopwise.core.arrays import Floats
 from stopwise.engine.design import generator
 from stopwise.paired.comparison import NOBODY
 from stopwise.paired.items import Items
-from stopwise.paired.settle import is_open
-from stopwise.paired.standing import standing
+from stopwise.paired.status import current_answer, is_open
 
 LEAST = 20  # items before which any range is a guess
 STEP, STEPS = 1.04, 180  # looks into the future: up to 1,000 times the items so far
@@ -41,7 +40,7 @@ def items_needed(items: Items) -> Remaining | None:
     pairs = _pairs(items)
     if pairs is None or items.counted < LEAST:
         return None
-    named = standing(items.what, items.state).named
+    named = current_answer(items.what, items.state).named
     pool = float(items.what.pool) if items.what.deterministic else np.inf
     times = _times(pairs, items.what.level, pool)
     together = times.min(0) if items.what.one and named else times.max(0)
@@ -58,7 +57,7 @@ def _pairs(items: Items) -> Pairs | None:
     control, last, epsilon = what.control, what.margins.size - 1, float(what.margins[-1])
     inside = [k for k in range(what.arms) if is_open(state, k)]
     if control == NOBODY:
-        named = set(standing(what, state).named)
+        named = set(current_answer(what, state).named)
         found = [(i, k) for i in inside if i in named for k in inside if k not in named]
         proof = {pair: state.evidence[last][pair] for pair in found}
     else:

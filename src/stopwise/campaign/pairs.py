@@ -12,7 +12,7 @@ from stopwise.campaign.item_session import CERTAIN, ItemSession
 from stopwise.campaign.tickets import Place as Result
 from stopwise.core.arrays import Floats
 from stopwise.paired.comparison import IN, NOBODY
-from stopwise.paired.standing import tied
+from stopwise.paired.status import tied
 
 Matrix = tuple[tuple[float | None, ...], ...]  # a row and a column for each arm; None: not compared
 

@@ -20,8 +20,7 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
-from stopwise.families.verbs import interval, of_arm, variance
-from stopwise.problems.verbs import Answer, cell_count, correct_answers, encode, project
+from stopwise.problems.problem import Answer
 
 DRAWS = 64
 CHANCES = 0.1, 0.9
@@ -88,7 +87,7 @@ def forecast(now: Outlook) -> Floats:
     counts, means = now.data
     spread = np.array([_variance(now, arm) for arm in range(means.size)])
     half, noise = _numbers(means.size)
-    ends = np.array([interval(of_arm(now.family, arm)) for arm in range(means.size)])
+    ends = np.array([now.family.of_arm(arm).interval() for arm in range(means.size)])
     drawn = np.clip(means + np.vstack([half, -half]) * np.sqrt(spread / counts), *ends.T)
     found, short = np.full(DRAWS, math.inf), 0.0
     answers = _answers(now, drawn)
@@ -117,17 +116,17 @@ def _numbers(arms: int) -> tuple[Floats, Floats]:
 
 def _variance(now: Outlook, arm: int) -> float:
     """Of a sample; at an estimate on the end of the interval, half a sample inside it."""
-    own, mean = of_arm(now.family, arm), now.data.means[arm]
-    low, high = interval(own)
+    own, mean = now.family.of_arm(arm), now.data.means[arm]
+    low, high = own.interval()
     inside = 0.5 * (high - low if math.isfinite(high - low) else 1.0) / now.data.counts[arm]
-    return float(variance(own, min(max(mean, low + inside), high - inside)))
+    return float(own.variance_at(min(max(mean, low + inside), high - inside)))
 
 
 def _answers(now: Outlook, drawn: Floats) -> list[tuple[Answer, list[int]]]:
     """The answers that draws will lead to, the leading one first, then by the number of draws."""
     found: dict[Answer, list[int]] = defaultdict(list)
     for place, means in enumerate(drawn):
-        correct = list(islice(correct_answers(now.problem, means), TRIED))
+        correct = list(islice(now.problem.correct_answers(means), TRIED))
         if correct:
             found[now.leading if now.leading in correct else correct[0]].append(place)
     order = sorted(found, key=lambda answer: (answer != now.leading, -len(found[answer])))
@@ -137,15 +136,15 @@ def _answers(now: Outlook, drawn: Floats) -> list[tuple[Answer, list[int]]]:
 def _half_spaces(now: Outlook, spread: Floats, answer: Answer, means: Floats) -> HalfSpaces | None:
     """The cells against an answer, each cut off at its closest model to these means."""
     code, data, closest = (
-        encode(now.problem, answer),
+        now.problem.encode(answer),
         Data(now.data.counts, means),
         np.zeros(means.size),
     )
-    if cell_count(now.problem, code) > MOST:
+    if now.problem.cell_count(code) > MOST:
         return None
     rows = []
-    for cell in range(cell_count(now.problem, code)):
-        cost = project(now.problem, now.family, data, code, cell, closest)
+    for cell in range(now.problem.cell_count(code)):
+        cost = now.problem.project(now.family, data, code, cell, closest)
         if 0.0 < cost < math.inf:
             normal = data.counts * (means - closest) / spread
             straight = 0.5 * normal @ (means - closest)

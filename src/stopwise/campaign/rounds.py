@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core import kernels
+from stopwise.core.compile import kernels
 from stopwise.core.waiting import meanwhile
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator

@@ -10,8 +10,7 @@ import numpy as np
 from stopwise.campaign.errors import StorageError
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family
-from stopwise.families.verbs import supports, unsupported
+from stopwise.families.family import Family
 
 Found = TypeVar("Found")
 
@@ -30,9 +29,9 @@ def sample_value(family: Family, value: float) -> float:
     """A number that may be a sample of the family."""
     number = checks.finite("value", float(value) if isinstance(value, bool) else value)
     sample = checks.moderate("value", number)
-    if not supports(family, sample):
+    if not family.supports(sample):
         allowed = f"a possible sample of {family!r}"
-        raise BadArgument("value", value, allowed, unsupported(family))
+        raise BadArgument("value", value, allowed, family.unsupported())
     return sample
 
 

@@ -26,6 +26,7 @@ from stopwise.campaign.view import LOOK, Crossing, View
 from stopwise.core import checks
 from stopwise.core.arrays import Ints, arrays_in, copied
 from stopwise.core.errors import BadArgument
+from stopwise.core.seeds import RngLike, chosen_seed
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import (
@@ -35,10 +36,9 @@ from stopwise.engine.live import (
     Record,
     open_ledger,
 )
-from stopwise.problems.verbs import decode
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 9".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 10".encode()).digest()[:8]
 
 
 MOST_ASKS = 10**6  # at once
@@ -48,24 +48,26 @@ LAST = 2**62  # number of an event: some more fit into 64 bits
 class Session(View):
     """Ask for tickets, tell their values; ``decision`` is there once the evidence is enough.
 
-    A strategy that uses randomness gets for each ask a generator of its own, made from the ``seed`` and
-    the ask's number: a replay chooses the same arms. In the ``order`` "asked" a value counts after those
-    that were asked for before it, and ``losses`` says what is assumed of values that do not come: the
-    worst case, or that they are lost at random. In the order "told" values count as they come, which is
-    right only if delays and losses have nothing to do with the values.
+    A strategy that uses randomness gets for each ask a generator of its own, made from the ``seed`` (by
+    default 0; or ``rng``, as in ``simulate``) and the ask's number: a replay chooses the same arms. In
+    the ``order`` "asked" a value counts after those that were asked for before it, and ``losses`` says
+    what is assumed of values that do not come: the worst case, or that they are lost at random. In the
+    order "told" values count as they come, which is right only if delays and losses have nothing to do
+    with the values.
     """
 
     def __init__(
         self,
         design: Design,
-        seed: int = 0,
+        seed: int | None = None,
         order: str = "asked",
         minimum: int = 0,
         losses: str | None = None,
+        rng: RngLike | None = None,
     ) -> None:
         if not isinstance(design, Design):
             raise BadArgument("design", design, "what stopwise.engine.design.prepare gives")
-        self.design, self.seed = design, checks.seed(seed)
+        self.design, self.seed = design, chosen_seed(seed, rng, 0)
         self.order = check_order(order)
         usual = WORST_CASE if self.order == "asked" else AT_RANDOM
         self.losses = check_losses(usual if losses is None else losses, self.order)
@@ -99,7 +101,7 @@ class Session(View):
                 self.queue.ask(number, arm)
         return arms
 
-    def item(self, number: int) -> None:  # noqa: ARG002
+    def item(self, number: int) -> None:
         """Samples are not of items that all arms get."""
         return
 
@@ -303,7 +305,7 @@ class Session(View):
 
     def _decide(self) -> None:
         if self._crossed():
-            answer = decode(self.design.problem, self.ledger.state.answer)
+            answer = self.design.problem.decode(self.ledger.state.report.answer)
             self.decision = Crossing(answer, self.evidence, self.threshold, self.samples)
 
     def dump(self) -> bytes:
@@ -315,7 +317,12 @@ class Session(View):
         """What is dumped: of the history the part that is in use at these sizes."""
         _, _, curve, changes = self.ledger.history
         used = curve[: sizes[live.POINTS]], changes[: sizes[live.CHANGES]]
-        return [self.ledger.history.sizes, *arrays_in(self.ledger[:2]), *self._of_arms, *used]
+        return [
+            self.ledger.history.sizes,
+            *filter(_writeable, arrays_in(self.ledger[:2])),
+            *self._of_arms,
+            *used,
+        ]
 
     @property
     def _of_arms(self) -> list[Any]:
@@ -359,9 +366,14 @@ def _number(name: str, given: Any) -> int:
 
 def _crossed(ledger: Ledger, level: float) -> bool:
     """Whether the evidence is enough; only exact evidence is."""
-    marks, (evidence, allowance) = ledger.marks, ledger.state.scale
+    marks, (evidence, allowance) = ledger.marks, np.ravel(ledger.state.report[1:])
     exact = marks[live.START] != live.NEVER and marks[live.EXACT] == marks[live.SEEN]
     return bool(exact and live.decides(ledger, evidence - allowance, level))
+
+
+def _writeable(array: Any) -> bool:
+    """Whether a run changes it: a problem's own arrays stay what they are."""
+    return bool(array.flags.writeable)
 
 
 def _cut(arrays: Any, piece: slice) -> Any:

@@ -16,11 +16,9 @@ from stopwise.campaign.order import AT_RANDOM, ORDERS, WORST_CASE, check_losses,
 from stopwise.campaign.session import Session
 from stopwise.core import checks, registry, spelling
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
-from stopwise.core.values import Strategy
 from stopwise.engine.design import Design, Setting, check_deltas, prepare, usual_strategy
-from stopwise.families.verbs import usual_stopping
 from stopwise.paired.comparison import Comparison, comparison, question
-from stopwise.problems.verbs import adaptive_bound, grows, sense, union_bound
+from stopwise.sampling.strategy import Strategy
 
 KEYS = (
     *("question", "arms", "family", "delta", "stopping", "strategy", "budget", "costs"),
@@ -82,7 +80,7 @@ class CampaignSpec(NamedTuple):
         if self.pairs is not None:
             what = self.pairs._replace(minimum=self.minimum)
             return ItemSession(
-                *(what, self.design.family, sense(self.design.problem), seed, self.losses)
+                *(what, self.design.family, self.design.problem.goal_sign(), seed, self.losses)
             )
         return Session(self.design, seed, self.order, self.minimum, self.losses)
 
@@ -201,7 +199,7 @@ def make(table: dict[str, Any], first: int | None = None) -> CampaignSpec:
     problem = spelling.problem(table["question"], len(labels), "question")
     family = spelling.family(table["family"])
     rule = "threshold" if "threshold" in table else "stopping"
-    defaults = {rule: usual_stopping(family), "strategy": usual_strategy(problem)}
+    defaults = {rule: family.usual_stopping(), "strategy": usual_strategy(problem)}
     paired = _paired(table)
     whole = {**({} if paired else defaults), **table, "arms": list(labels)}
     told = {**defaults, **whole}
@@ -312,12 +310,12 @@ def _spent(asked: Setting, delta: float, table: Mapping[str, Any], first: int) -
     if table.get("room") is None:
         return delta
     room = checks.whole("room", table["room"], asked.problem.arms, MOST_ARMS)
-    if not grows(asked.problem):
+    if not asked.problem.grows():
         hint = "Questions about the best arm, and about each arm's side of a limit, may have room."
         raise BadArgument("room", room, f"nothing, for {asked.problem!r}", hint)
     more = spelling.problem(table["question"], room, "question")
-    events = adaptive_bound(more, first) if adaptive else union_bound(more)
-    return float(delta * union_bound(asked.problem) / events)
+    events = more.adaptive_bound(first) if adaptive else more.union_bound()
+    return float(delta * asked.problem.union_bound() / events)
 
 
 def _added(table: Mapping[str, Any]) -> str:
@@ -362,7 +360,7 @@ def _strategy(given: Any) -> Strategy:
     chosen: Strategy = spelling.strategy(given)
     unsaid = {key: old for key, old in chosen.former.items() if key not in _options(given)}
     if unsaid:
-        chosen = chosen._replace(**unsaid)  # type: ignore[attr-defined]
+        chosen = chosen._replace(**unsaid)
     if chosen.needs_truth:
         known = [name for name, each in registry.load("strategy").items() if not each.needs_truth]
         allowed = f"a strategy that does not need the true means: {', '.join(known)}"

@@ -22,7 +22,7 @@ from stopwise.campaign.session import Session
 from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.core.arrays import Ints
 from stopwise.core.tables import html_table, text_table
-from stopwise.problems.verbs import Answer, in_words
+from stopwise.problems.problem import Answer
 from stopwise.stopping.intervals import interval_share, joint_delta
 from stopwise.stopping.missing import worst_intervals
 
@@ -313,7 +313,7 @@ def _end(count: float, value: float) -> float | None:
 
 def words(spec: CampaignSpec, answer: Answer | None) -> str | None:
     """An answer in the labels' words."""
-    return None if answer is None else in_words(spec.design.problem, answer, spec.labels)
+    return None if answer is None else spec.design.problem.answer_text(answer, spec.labels)
 
 
 def ago(seconds: float | None) -> str:

@@ -26,7 +26,6 @@ from stopwise.campaign.storage.hashes import (
 )
 from stopwise.campaign.storage.rows import Head
 from stopwise.campaign.storage.transaction import Transaction
-from stopwise.problems.verbs import in_words
 
 DIGITS = 1e-12
 SAME_ASKS = (0, 2)  # versions since which asks are chosen by today's rules
@@ -181,7 +180,7 @@ class _Checks:
         if claimed is None:
             return ["no decision is on record"]
         spec = specs.changed(self._spec, dict(self._fold.changes.spec))
-        usual = in_words(spec.design.problem, derived.answer, spec.labels)
+        usual = spec.design.problem.answer_text(derived.answer, spec.labels)
         pairs = {
             "answer": (claimed.answer, derived.answer),
             "text": (claimed.text, tie_words(self._session, spec.labels) or usual),

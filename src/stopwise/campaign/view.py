@@ -11,7 +11,7 @@ from stopwise.campaign.order import WORST_CASE, Queue
 from stopwise.campaign.remaining import Outlook, Remaining, remaining
 from stopwise.campaign.rounds import Rounds
 from stopwise.core.arrays import Floats, Ints, copied
-from stopwise.core.data import ALLOWANCE, EVIDENCE, State
+from stopwise.core.data import State
 from stopwise.engine import live
 from stopwise.engine.design import Design
 from stopwise.engine.live import (
@@ -27,10 +27,9 @@ from stopwise.engine.live import (
     Ledger,
     Record,
 )
-from stopwise.families.verbs import seen
-from stopwise.problems.verbs import Answer, decode, encode
-from stopwise.sampling.verbs import Direct, pursues
-from stopwise.stopping.verbs import counts_missing, evidence, evidence_missing
+from stopwise.problems.instance import Instance
+from stopwise.problems.problem import Answer
+from stopwise.sampling.strategy import Direct
 
 LOOK = Record(np.array([LOOKED]), np.array([0]), np.zeros(1), np.array([0]), np.array([0]))
 
@@ -77,7 +76,7 @@ class View:
     @property
     def family(self) -> Any:
         """The family as the samples show it."""
-        return seen(self.design.family, self.ledger.state.record)
+        return self.design.family.estimated(self.ledger.state.stats)
 
     @property
     def in_flight(self) -> Floats:
@@ -92,7 +91,7 @@ class View:
     @property
     def has_worst(self) -> bool:
         """Whether every value has a worst one for every answer."""
-        return bool(counts_missing(self.design.stopping, self.design.problem, self.family))
+        return bool(self.design.stopping.counts_missing(self.design.problem, self.family))
 
     @property
     def missing(self) -> Floats:
@@ -147,33 +146,34 @@ class View:
     @property
     def evidence(self) -> float:
         """The most evidence for any answer."""
-        return float(self.weighed.scale[EVIDENCE])
+        return float(self.weighed.report.evidence[0])
 
     @property
     def threshold(self) -> float:
         """What the evidence must reach."""
-        return float(self.design.levels[0] + self.weighed.scale[ALLOWANCE])
+        return float(self.design.levels[0] + self.weighed.report.allowance[0])
 
     @property
     def leading(self) -> Answer | None:
         """The answer with the most evidence."""
-        return decode(self.design.problem, self.weighed.answer) if self.started else None
+        return self.design.problem.decode(self.weighed.report.answer) if self.started else None
 
     def evidence_for(self, answer: Answer) -> float:
         """The evidence for one answer."""
-        problem, _, _, rule = self.design.setting
-        about, code = (rule, problem, self.family, self.weighed), encode(problem, answer)
+        problem, rule, state = self.design.problem, self.design.stopping, self.weighed
+        about = Instance(problem, self.family, state.data, state.cache), state
+        code = problem.encode(answer)
         with np.errstate(all="ignore"):  # as silent as compiled code
             if self.missing.any():
-                return float(evidence_missing(*about, self.missing, code))
-            return float(evidence(*about, code))
+                return float(rule.evidence_missing(*about, self.missing, code))
+            return float(rule.evidence(*about, code))
 
     @property
     def pursued(self) -> Answer | None:
         """The answer that the strategy pursues (as of the last ask after every arm had a sample)."""
-        if not self.started or not self.change_count or not pursues(self.design.strategy):
+        if not self.started or not self.change_count or not self.design.strategy.pursues():
             return None
-        return decode(self.design.problem, self.ledger.state.pursuit.code)
+        return self.design.problem.decode(self.ledger.state.plan.pursued)
 
     @property
     def remaining(self) -> Remaining | None:
@@ -192,7 +192,7 @@ class View:
         return Outlook(
             *(self.design.problem, self.family, self.ledger.state.data),
             *(self.leading, self.evidence, self.threshold),
-            pursues(strategy) or isinstance(strategy, Direct),
+            strategy.pursues() or isinstance(strategy, Direct),
         )
 
     @property
@@ -201,18 +201,18 @@ class View:
         history = self.ledger.history
         rows = history.curve[: history.sizes[POINTS]]
         if self.started and (not len(rows) or rows[-1, 0] != self.samples):
-            rows = np.vstack([rows, [self.samples, *self.weighed.scale]])
+            rows = np.vstack([rows, [self.samples, *np.ravel(self.weighed.report[1:])]])
         return rows[:, 0].astype(np.int64), rows[:, 1], rows[:, 2] + self.design.levels[0]
 
     @property
     def changes(self) -> list[Change]:
         """When another answer was pursued, as asks alone move it: the last times."""
-        if not pursues(self.design.strategy):
+        if not self.design.strategy.pursues():
             return []
         rows, problem = self.ledger.history.changes, self.design.problem
         shown = range(max(0, self.change_count - len(rows)), self.change_count)
         return [
-            Change(int(row[0]), int(row[1]), decode(problem, row[2:]))
+            Change(int(row[0]), int(row[1]), problem.decode(row[2:]))
             for row in (rows[place % len(rows)] for place in shown)
         ]
 

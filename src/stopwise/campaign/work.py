@@ -29,7 +29,6 @@ from stopwise.campaign.storage.store import Store
 from stopwise.campaign.storage.transaction import Past, Transaction
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.problems.verbs import in_words
 
 LEASE = 3600.0  # seconds that a sample may take, unless somebody says otherwise
 # once one is back: so many times the longest so far, at least a minute and at most a day
@@ -248,7 +247,7 @@ class Work:
     def _decide(self, transaction: Transaction, session: AnySession) -> None:
         assert session.decision is not None
         crossing, number = session.decision, transaction.last + 1
-        usual = in_words(self.spec.design.problem, crossing.answer, self.labels)
+        usual = self.spec.design.problem.answer_text(crossing.answer, self.labels)
         words = tie_words(session, self.labels) or usual
         decision = Decision(
             *(crossing.answer, words, crossing.evidence, crossing.threshold, crossing.samples),

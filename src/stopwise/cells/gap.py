@@ -10,35 +10,23 @@ Logarithmic divergences are another matter: two_minima.py.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from stopwise.cells.bound import SURELY, arm_cost
+from stopwise.cells.cell import Cell, CellEvidence
 from stopwise.cells.two_minima import cheapest_share
 from stopwise.core.arrays import Floats, assign
 from stopwise.core.data import Curve, Data
-from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import (
-    Logarithmic,
-    Quadratic,
-    arms_alike,
-    divergence_curvature,
-    divergence_slope,
-    interval,
-    least_divergence,
-    of_arm,
-    price,
-    variance,
-    variance_slope,
-)
+from stopwise.core.functions import jitable, variant, variants
+from stopwise.families.family import Family, Logarithmic, Quadratic
 
 
-@verb
-def meeting_point(family: Any, data: Data, arm: int, other: int, margin: float) -> float:
+@variants
+def meeting_point(family: Family, data: Data, arm: int, other: int, margin: float) -> float:
     """The best x in the model (x, x + margin), for means with other_mu < mu + margin."""
     weight, other_weight = data.counts[arm], data.counts[other]
     mu, other_mu = data.means[arm], data.means[other]
-    own, rival = of_arm(family, arm), of_arm(family, other)
-    low, high = interval(family)
+    own, rival = family.of_arm(arm), family.of_arm(other)
+    low, high = family.interval()
     left, right = max(other_mu - margin, low), min(mu, high - margin)
     if weight == 0.0 or left >= right:
         return left
@@ -50,14 +38,14 @@ def meeting_point(family: Any, data: Data, arm: int, other: int, margin: float) 
     if left == low:
         left += max(4e-16 * abs(low), 1e-300)
     x = (weight * mu + other_weight * (other_mu - margin)) / (weight + other_weight)
-    if margin == 0.0 and arms_alike(family):
+    if margin == 0.0 and family.arms_alike():
         return x
     if not left < x < right:
         x = 0.5 * (left + right)
     for _ in range(200):
         # z(x) = w_j/w_i without its poles: increasing through its only root
-        v, u = variance(own, x), variance(rival, x + margin)
-        dv, du = variance_slope(own, x), variance_slope(rival, x + margin)
+        v, u = own.variance_at(x), rival.variance_at(x + margin)
+        dv, du = own.variance_slope(x), rival.variance_slope(x + margin)
         value = weight * (x - mu) * u + other_weight * (x + margin - other_mu) * v
         slope = weight * (u + (x - mu) * du) + other_weight * (v + (x + margin - other_mu) * dv)
         if value == 0.0:
@@ -77,20 +65,20 @@ def meeting_point(family: Any, data: Data, arm: int, other: int, margin: float) 
     return x
 
 
-@meeting_point.register(Logarithmic)
+@variant(meeting_point, Logarithmic)
 def _logarithmic_meeting_point(
-    family: Any, data: Data, arm: int, other: int, margin: float
+    family: Family, data: Data, arm: int, other: int, margin: float
 ) -> float:
     mu, gap = data.means[arm], data.means[arm] - data.means[other] + margin
-    own, rival = variance(of_arm(family, arm), mu), variance(of_arm(family, other), mu)
-    weight = data.counts[arm] / price(of_arm(family, arm))
-    other_weight = data.counts[other] / price(of_arm(family, other))
+    own, rival = family.of_arm(arm).variance_at(mu), family.of_arm(other).variance_at(mu)
+    weight = data.counts[arm] / family.of_arm(arm).sample_cost()
+    other_weight = data.counts[other] / family.of_arm(other).sample_cost()
     share = cheapest_share(weight, other_weight, own, rival, gap)
     return mu - share * gap
 
 
 @jitable
-def pair_cost(family: Any, data: Data, arm: int, other: int, margin: float) -> float:
+def pair_cost(family: Family, data: Data, arm: int, other: int, margin: float) -> float:
     """What it costs to let ``other`` beat ``arm`` by the margin."""
     if data.means[other] >= data.means[arm] + margin:
         return 0.0
@@ -98,44 +86,44 @@ def pair_cost(family: Any, data: Data, arm: int, other: int, margin: float) -> f
     return arm_cost(family, data, arm, x) + arm_cost(family, data, other, x + margin)
 
 
-@verb(inline=True)
-def pair_floor(family: Any, data: Data, arm: int, other: int) -> float:
+@variants(inline=True)
+def pair_floor(family: Family, data: Data, arm: int, other: int) -> float:
     """A lower bound on ``pair_cost`` without a margin, for arms that meet at their common mean.
 
     Where they meet elsewhere 0: a bound at a point is no bound at the least.
     """
     weight, other_weight = data.counts[arm], data.counts[other]
     mu, other_mu = data.means[arm], data.means[other]
-    if not arms_alike(family) or not mu > other_mu or not weight + other_weight > 0.0:
+    if not family.arms_alike() or not mu > other_mu or not weight + other_weight > 0.0:
         return 0.0
-    x, own = (weight * mu + other_weight * other_mu) / (weight + other_weight), of_arm(family, arm)
-    paid = weight * least_divergence(own, mu, x) + other_weight * least_divergence(own, other_mu, x)
+    x, own = (weight * mu + other_weight * other_mu) / (weight + other_weight), family.of_arm(arm)
+    paid = weight * own.least_divergence(mu, x) + other_weight * own.least_divergence(other_mu, x)
     return SURELY * paid
 
 
-@verb(inline=True)
-def screened(family: Any) -> bool:
+@variants(inline=True)
+def screened(family: Family) -> bool:
     """Whether ``pair_floor`` is cheaper than ``pair_cost``."""
-    return bool(arms_alike(family))
+    return bool(family.arms_alike())
 
 
-screened.register(Quadratic)(lambda family: False)
+variant(screened, Quadratic)(lambda family: False)
 
 
 @jitable
-def pair_bound(family: Any, data: Data, arm: int, other: int, margin: float) -> float:
+def pair_bound(family: Family, data: Data, arm: int, other: int, margin: float) -> float:
     """An upper bound on ``pair_cost``, nearly attained: where the arms would meet if V were constant."""
     weight, other_weight = data.counts[arm], data.counts[other]
     x = weight * data.means[arm] + other_weight * (data.means[other] - margin)
     x /= weight + other_weight
-    low, high = interval(family)
+    low, high = family.interval()
     if not low < x < high - margin:
         return math.inf
     return arm_cost(family, data, arm, x) + arm_cost(family, data, other, x + margin)
 
 
 @jitable
-def separation(family: Any, data: Data, arm: int, other: int) -> float:
+def separation(family: Family, data: Data, arm: int, other: int) -> float:
     """The largest radius at which the intervals {x : N d(mu, x) <= radius} of two arms are apart.
 
     0 where ``other`` has the larger mean.
@@ -144,7 +132,7 @@ def separation(family: Any, data: Data, arm: int, other: int) -> float:
 
 
 @jitable
-def separation_beyond(family: Any, data: Data, arm: int, other: int, slack: float) -> float:
+def separation_beyond(family: Family, data: Data, arm: int, other: int, slack: float) -> float:
     """The same for intervals that are more than a slack apart: a model in which the means are not
     costs at least as much.
     """
@@ -155,7 +143,7 @@ def separation_beyond(family: Any, data: Data, arm: int, other: int, slack: floa
 
 
 @jitable
-def balanced(family: Any, data: Data, arm: int, other: int, slack: float) -> float:
+def balanced(family: Family, data: Data, arm: int, other: int, slack: float) -> float:
     """Where N d(mu_j, x) and N d(mu_i, x + slack) are the same, between the means: they cross once."""
     low, high = data.means[other], data.means[arm] - slack
     x = 0.5 * (low + high)
@@ -168,35 +156,55 @@ def balanced(family: Any, data: Data, arm: int, other: int, slack: float) -> flo
     return x
 
 
-@jitable
-def project_gap(
-    family: Any, data: Data, arm: int, other: int, margin: float, closest: Floats
-) -> float:
-    """The closest model in which ``other`` beats ``arm`` by at least the margin."""
-    assign(closest, data.means)
-    if data.means[other] >= data.means[arm] + margin:
-        return 0.0
-    x = meeting_point(family, data, arm, other, margin)
-    closest[arm], closest[other] = x, x + margin
-    return arm_cost(family, data, arm, x) + arm_cost(family, data, other, x + margin)
+class Gap(Cell):
+    """lambda_other >= lambda_arm + margin, with margin >= 0."""
 
+    arm: int
+    other: int
+    margin: float
 
-@jitable
-def add_gap_hessian(
-    family: Any, data: Data, arm: int, other: int, closest: Floats, curve: Curve
-) -> None:
-    """The cost moves one number, x: its second derivative is -g g'/h, with h the bend in x."""
-    bend = 0.0
-    for k in (arm, other):
-        if data.counts[k] > 0.0:
-            stiff = divergence_curvature(of_arm(family, k), data.means[k], closest[k])
-            bend += data.counts[k] * stiff
-    if not 0.0 < bend < math.inf:
-        return
-    g = divergence_slope(of_arm(family, arm), data.means[arm], closest[arm])
-    h = divergence_slope(of_arm(family, other), data.means[other], closest[other])
-    scale, hessian = curve
-    hessian[arm, arm] -= scale * g * g / bend
-    hessian[other, other] -= scale * h * h / bend
-    hessian[arm, other] -= scale * g * h / bend
-    hessian[other, arm] -= scale * g * h / bend
+    def project(self, family: Family, data: Data, closest: Floats) -> float:
+        arm, other, margin = self
+        assign(closest, data.means)
+        if data.means[other] >= data.means[arm] + margin:
+            return 0.0
+        x = meeting_point(family, data, arm, other, margin)
+        closest[arm], closest[other] = x, x + margin
+        return arm_cost(family, data, arm, x) + arm_cost(family, data, other, x + margin)
+
+    def add_hessian(self, family: Family, data: Data, closest: Floats, curve: Curve) -> None:
+        """The cost moves one number, x: its second derivative is -g g'/h, with h the bend in x."""
+        arm, other, _ = self
+        bend = 0.0
+        for k in (arm, other):
+            if data.counts[k] > 0.0:
+                stiff = family.of_arm(k).divergence_curvature(data.means[k], closest[k])
+                bend += data.counts[k] * stiff
+        if not 0.0 < bend < math.inf:
+            return
+        g = family.of_arm(arm).divergence_slope(data.means[arm], closest[arm])
+        h = family.of_arm(other).divergence_slope(data.means[other], closest[other])
+        scale, hessian = curve
+        hessian[arm, arm] -= scale * g * g / bend
+        hessian[other, other] -= scale * h * h / bend
+        hessian[arm, other] -= scale * g * h / bend
+        hessian[other, arm] -= scale * g * h / bend
+
+    def cost_floor(self, family: Family, data: Data) -> float:
+        return 0.0 if self.margin > 0.0 else pair_floor(family, data, self.arm, self.other)
+
+    def constrains(self, arm: int) -> bool:
+        return arm == self.arm or arm == self.other
+
+    def rises(self, arm: int) -> bool:
+        """Whether a larger mean of the arm brings a model closer to the cell."""
+        return arm == self.other
+
+    def evidence(self, family: Family, data: Data, rule: CellEvidence, enough: float) -> float:
+        return rule.gap_evidence(family, data, self, enough)
+
+    def pairwise(self) -> bool:
+        return True
+
+    def mirror(self) -> Cell:
+        return Gap(self.other, self.arm, self.margin)

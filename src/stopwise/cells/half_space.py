@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.cells.bound import total_divergence
+from stopwise.cells.bound import Bound, total_divergence
+from stopwise.cells.cell import Cell, CellEvidence
 from stopwise.core.arrays import Floats, assign, divide, fill, inner, solve_linear
 from stopwise.core.data import Curve, Data
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import (
-    divergence,
-    divergence_curvature,
-    divergence_slope,
-    interval,
-    lower,
-    of_arm,
-    tilt,
-    upper,
-    variance,
-)
+from stopwise.core.functions import jitable
+from stopwise.families.family import Family
 
 
 @jitable
@@ -46,29 +37,11 @@ def missing(normal: Floats, offset: float, model: Floats) -> float:
 
 
 @jitable
-def project_half_space(
-    family: Any, data: Data, normal: Floats, offset: float, closest: Floats
+def _move_free_arms(
+    family: Family, data: Data, normal: Floats, need: float, closest: Floats
 ) -> float:
-    """The closest model beyond the plane."""
-    assign(closest, data.means)
-    need = missing(normal, offset, data.means)
-    if need <= 0.0:
-        return 0.0
-    arm = only_arm(normal)
-    if arm >= 0:
-        closest[arm] = offset / normal[arm]
-        return total_divergence(family, data, closest)
-    need = _move_free_arms(family, data, normal, need, closest)
-    if need <= 0.0:
-        return 0.0
-    _tilt_to_plane(family, data, normal, need, closest)
-    return total_divergence(family, data, closest)
-
-
-@jitable
-def _move_free_arms(family: Any, data: Data, normal: Floats, need: float, closest: Floats) -> float:
     """Arms without weight move first, as far as the family allows; returns what is still missing."""
-    low, high = interval(family)
+    low, high = family.interval()
     for k in range(normal.size):
         if data.counts[k] == 0.0 and normal[k] != 0.0 and need > 0.0:
             end = high if normal[k] > 0.0 else low
@@ -79,13 +52,15 @@ def _move_free_arms(family: Any, data: Data, normal: Floats, need: float, closes
 
 
 @jitable
-def _tilt_to_plane(family: Any, data: Data, normal: Floats, need: float, closest: Floats) -> None:
+def _tilt_to_plane(
+    family: Family, data: Data, normal: Floats, need: float, closest: Floats
+) -> None:
     """Solve for the multiplier theta: w_k d'(mu_k, lambda_k) = theta a_k, lambda on the plane."""
     weights, means = data
     spread, reach = 0.0, 0.0
     for k in range(means.size):
         if normal[k] != 0.0 and weights[k] > 0.0:
-            spread += normal[k] * normal[k] * variance(of_arm(family, k), means[k]) / weights[k]
+            spread += normal[k] * normal[k] * family.of_arm(k).variance_at(means[k]) / weights[k]
             reach = max(reach, weights[k] / abs(normal[k]))
     theta = need / spread if spread > 0.0 else reach
     left, right, lack = 0.0, math.inf, need
@@ -93,10 +68,10 @@ def _tilt_to_plane(family: Any, data: Data, normal: Floats, need: float, closest
         lack, slope = need, 0.0
         for k in range(means.size):
             if normal[k] != 0.0 and weights[k] > 0.0:
-                own = of_arm(family, k)
-                closest[k] = tilt(own, means[k], theta * normal[k] / weights[k])
+                own = family.of_arm(k)
+                closest[k] = own.tilt(means[k], theta * normal[k] / weights[k])
                 lack -= normal[k] * (closest[k] - means[k])
-                bend = weights[k] * divergence_curvature(own, means[k], closest[k])
+                bend = weights[k] * own.divergence_curvature(means[k], closest[k])
                 slope += normal[k] * normal[k] / bend if bend > 0.0 else 0.0
         if lack == 0.0:
             return
@@ -116,17 +91,17 @@ def _tilt_to_plane(family: Any, data: Data, normal: Floats, need: float, closest
 
 @jitable
 def _jump(
-    family: Any, data: Data, normal: Floats, need: float, theta: float, closest: Floats
+    family: Family, data: Data, normal: Floats, need: float, theta: float, closest: Floats
 ) -> None:
     """Where d is linear (a Poisson mean of 0) an arm jumps at the critical theta: it takes the rest."""
     weights, means = data
     lack, best, jumper = need, math.inf, -1
     for k in range(means.size):
         if normal[k] != 0.0 and weights[k] > 0.0:
-            own = of_arm(family, k)
-            closest[k] = tilt(own, means[k], theta * normal[k] / weights[k])
+            own = family.of_arm(k)
+            closest[k] = own.tilt(means[k], theta * normal[k] / weights[k])
             lack -= normal[k] * (closest[k] - means[k])
-            if variance(own, means[k]) <= 0.0 and weights[k] / abs(normal[k]) < best:
+            if own.variance_at(means[k]) <= 0.0 and weights[k] / abs(normal[k]) < best:
                 best, jumper = weights[k] / abs(normal[k]), k
     if jumper >= 0:
         closest[jumper] += lack / normal[jumper]
@@ -134,7 +109,7 @@ def _jump(
 
 @jitable
 def half_space_optimum(
-    family: Any, means: Floats, normal: Floats, offset: float, weights: Floats
+    family: Family, means: Floats, normal: Floats, offset: float, weights: Floats
 ) -> float:
     """max over w of the cost, and the maximiser in ``weights``.
 
@@ -151,10 +126,10 @@ def half_space_optimum(
     arm = only_arm(normal)
     if arm >= 0:
         weights[arm] = 1.0
-        return divergence(of_arm(family, arm), means[arm], offset / normal[arm])
+        return family.of_arm(arm).divergence(means[arm], offset / normal[arm])
     reach = 0.0
     for k in range(means.size):
-        reach += abs(normal[k]) * math.sqrt(2.0 * variance(of_arm(family, k), means[k]))
+        reach += abs(normal[k]) * math.sqrt(2.0 * family.of_arm(k).variance_at(means[k]))
     root = need / reach if reach > 0.0 else 1.0  # the square root of the value
     left, right = 0.0, math.inf
     for _ in range(200):
@@ -162,13 +137,13 @@ def half_space_optimum(
         for k in range(means.size):
             if normal[k] == 0.0:
                 continue
-            own = of_arm(family, k)
+            own = family.of_arm(k)
             if normal[k] > 0.0:
-                lam = upper(own, means[k], root * root)
+                lam = own.upper(means[k], root * root)
             else:
-                lam = lower(own, means[k], root * root)
+                lam = own.lower(means[k], root * root)
             lack -= normal[k] * (lam - means[k])
-            steep = divergence_slope(own, means[k], lam)
+            steep = own.divergence_slope(means[k], lam)
             weights[k] = normal[k] / steep if steep != 0.0 else 0.0
             total += weights[k]
         if lack > 0.0:
@@ -197,7 +172,9 @@ class Face(NamedTuple):
 
 
 @jitable
-def add_curved_hessian(family: Any, data: Data, closest: Floats, face: Face, curve: Curve) -> None:
+def add_curved_hessian(
+    family: Family, data: Data, closest: Floats, face: Face, curve: Curve
+) -> None:
     """-scale * S P S: S the slopes of d, P the inverse of the bend along the active faces."""
     free, faces, bend = face
     scale, hessian = curve
@@ -206,10 +183,10 @@ def add_curved_hessian(family: Any, data: Data, closest: Floats, face: Face, cur
     steep = np.zeros(count)
     for k in range(count):
         if free[k] > 0.0:
-            own, mu = of_arm(family, k), data.means[k]
-            stiff = data.counts[k] * divergence_curvature(own, mu, closest[k]) + bend
+            own, mu = family.of_arm(k), data.means[k]
+            stiff = data.counts[k] * own.divergence_curvature(mu, closest[k]) + bend
             soft[k] = 1.0 / stiff if stiff > 0.0 else 0.0
-            steep[k] = divergence_slope(own, mu, closest[k])
+            steep[k] = own.divergence_slope(mu, closest[k])
     held, share = face_products(faces, soft), np.zeros(faces.shape[0])
     system = np.zeros((share.size, share.size))
     for k in range(count):
@@ -237,15 +214,54 @@ def face_products(faces: Floats, soft: Floats) -> Floats:
     return held
 
 
-@jitable
-def add_half_space_hessian(
-    family: Any, data: Data, normal: Floats, closest: Floats, curve: Curve
-) -> None:
-    """Zero for one arm (the cost is linear in its weight); else one active face."""
-    if only_arm(normal) >= 0:
-        return
-    free, faces = np.zeros(normal.size), np.zeros((1, normal.size))
-    for k in range(normal.size):
-        free[k] = 1.0 if normal[k] != 0.0 else 0.0
-    assign(faces[0], normal)
-    add_curved_hessian(family, data, closest, Face(free, faces, 0.0), curve)
+class HalfSpace(Cell):
+    """side * normal . lambda >= side * offset, with side +1 or -1."""
+
+    normal: Floats
+    offset: float
+    side: float
+
+    def project(self, family: Family, data: Data, closest: Floats) -> float:
+        normal, offset = self.side * self.normal, self.side * self.offset
+        assign(closest, data.means)
+        need = missing(normal, offset, data.means)
+        if need <= 0.0:
+            return 0.0
+        arm = only_arm(normal)
+        if arm >= 0:
+            closest[arm] = offset / normal[arm]
+            return total_divergence(family, data, closest)
+        need = _move_free_arms(family, data, normal, need, closest)
+        if need <= 0.0:
+            return 0.0
+        _tilt_to_plane(family, data, normal, need, closest)
+        return total_divergence(family, data, closest)
+
+    def add_hessian(self, family: Family, data: Data, closest: Floats, curve: Curve) -> None:
+        """Zero for one arm (the cost is linear in its weight); else one active face."""
+        normal = self.normal
+        if only_arm(normal) >= 0:
+            return
+        free, faces = np.zeros(normal.size), np.zeros((1, normal.size))
+        for k in range(normal.size):
+            free[k] = 1.0 if normal[k] != 0.0 else 0.0
+        assign(faces[0], normal)
+        add_curved_hessian(family, data, closest, Face(free, faces, 0.0), curve)
+
+    def constrains(self, arm: int) -> bool:
+        alone = only_arm(self.normal)
+        return alone < 0 or alone == arm
+
+    def evidence(self, family: Family, data: Data, rule: CellEvidence, enough: float) -> float:
+        if only_arm(self.normal) >= 0:
+            return rule.bound_evidence(family, data, self.bound(), enough)
+        return rule.other_evidence(family, data, self, enough)
+
+    def bound(self) -> Bound:
+        """The same set, where there is one arm in it."""
+        arm = only_arm(self.normal)
+        sign = self.side if self.normal[arm] > 0.0 else -self.side
+        return Bound(arm, sign, self.offset / self.normal[arm])
+
+    def simplest(self) -> Cell:
+        return self.bound() if only_arm(self.normal) >= 0 else self

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.cells.radius import Mixture
 from stopwise.core.arrays import Floats, largest_size, solve_linear
 from stopwise.core.data import Data
-from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import of_arm, variance
+from stopwise.core.functions import jitable
+from stopwise.families.family import Family
 
 TIED = 1e-12  # gaps this small, relatively, are rounding
 
@@ -26,12 +25,12 @@ def dot(left: Floats, right: Floats) -> float:
 
 
 @jitable(allocates=True)
-def information(features: Floats, family: Any, counts: Floats) -> Floats:
+def information(features: Floats, family: Family, counts: Floats) -> Floats:
     """V = sum_a (N_a/s_a^2) x_a x_a^T, with a hair on the diagonal where arms have no weight."""
     size = features.shape[1]
     found = np.zeros((size, size))
     for a in range(counts.size):
-        weight = counts[a] / variance(of_arm(family, a), 0.0)
+        weight = counts[a] / family.of_arm(a).variance_at(0.0)
         if weight > 0.0:
             for r in range(size):
                 for c in range(size):
@@ -84,18 +83,18 @@ def log_determinant(matrix: Floats) -> float:
 
 
 @jitable(allocates=True)
-def estimate(features: Floats, family: Any, data: Data, shape: Floats) -> Floats:
+def estimate(features: Floats, family: Family, data: Data, shape: Floats) -> Floats:
     """theta-hat."""
     pull = np.zeros(features.shape[1])
     for a in range(data.means.size):
-        weight = data.counts[a] / variance(of_arm(family, a), 0.0)
+        weight = data.counts[a] / family.of_arm(a).variance_at(0.0)
         for r in range(pull.size):
             pull[r] += weight * data.means[a] * features[a, r]
     return solved(shape, pull)
 
 
 @jitable(allocates=True)
-def fit(features: Floats, family: Any, data: Data, fitted: Floats) -> None:
+def fit(features: Floats, family: Family, data: Data, fitted: Floats) -> None:
     """The arms' means at theta-hat."""
     theta = estimate(features, family, data, information(features, family, data.counts))
     for a in range(fitted.size):
@@ -129,37 +128,7 @@ def gap_cost(gap: float, width: float) -> float:
 
 
 @jitable(allocates=True)
-def mixed_prior(features: Floats, family: Any, gap: float) -> Floats:
+def mixed_prior(features: Floats, family: Family, gap: float) -> Floats:
     """The precision of a prior for theta's deviation: an arm's mean deviates by gap s_a on average."""
     arms, size = features.shape
     return information(features, family, np.full(arms, size / (arms * gap * gap)))
-
-
-class Ellipsoid(NamedTuple):
-    """All theta with (y . (theta-hat - theta))^2 <= 2 (base + growth) y^T spread y for every y."""
-
-    spread: Floats
-    growth: float
-
-
-@verb(allocates=True)
-def ellipsoid(radius: Any, features: Floats, family: Any, shape: Floats, t: float) -> Ellipsoid:
-    """The confidence in a fit with information V; not proven, as for single arms (cells/radius.py)."""
-    return Ellipsoid(inverted(shape), math.log(1.0 + math.log(t)))
-
-
-@ellipsoid.register(Mixture)
-def _by_mixture(
-    radius: Mixture, features: Floats, family: Any, shape: Floats, t: float
-) -> Ellipsoid:
-    """V^-1 + V^-1 P V^-1 and (1/2) log det(1 + V P^-1): docs/linear.md, (1)."""
-    prior, spread = mixed_prior(features, family, 1.0), inverted(shape)
-    wider, size = spread.copy(), len(shape)
-    for r in range(size):
-        across = np.zeros(size)  # a row of V^-1 P
-        for k in range(size):
-            across[k] = dot(spread[r], prior[k])
-        for c in range(size):
-            wider[r, c] += dot(across, spread[c])
-    lost = log_determinant(shape + prior) - log_determinant(prior)
-    return Ellipsoid(wider, 0.5 * lost)

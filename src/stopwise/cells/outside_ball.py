@@ -9,16 +9,16 @@ weight take up the rest.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from stopwise.cells.bound import total_divergence
+from stopwise.cells.cell import Cell
 from stopwise.cells.half_space import Face, add_curved_hessian
 from stopwise.core.arrays import Floats, assign, fill, inner, smallest
 from stopwise.core.data import Curve, Data
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import arms_alike, of_arm, variance
+from stopwise.core.functions import jitable
+from stopwise.families.family import Family
 
 
 @jitable
@@ -34,12 +34,12 @@ def _square(weights: Floats, offset: Floats, theta: float) -> float:
 
 
 @jitable
-def _stiffness(family: Any, data: Data) -> Floats:
+def _stiffness(family: Family, data: Data) -> Floats:
     """What pulls each arm back to its mean, N_k/variance_k; for one variance, but for that, N_k."""
     stiff = data.counts.copy()
-    if not arms_alike(family):
+    if not family.arms_alike():
         for k in range(stiff.size):
-            stiff[k] /= variance(of_arm(family, k), data.means[k])
+            stiff[k] /= family.of_arm(k).variance_at(data.means[k])
     return stiff
 
 
@@ -62,47 +62,41 @@ def _multiplier(weights: Floats, offset: Floats, radius: float) -> float:
     return left
 
 
-@jitable
-def project_outside_ball(
-    family: Any, data: Data, center: Floats, radius: float, closest: Floats
-) -> float:
-    """The closest model on or outside the sphere."""
-    assign(closest, data.means)
-    offset = data.means - center
-    if inner(offset, offset) >= radius * radius:
-        return 0.0
-    weights = _stiffness(family, data)
-    theta = _multiplier(weights, offset, radius)
-    rest, slack = radius * radius, -1
-    for k in range(closest.size):
-        if weights[k] > theta:
-            closest[k] = center[k] + offset[k] * weights[k] / (weights[k] - theta)
-            rest -= (closest[k] - center[k]) * (closest[k] - center[k])
-        else:
-            slack = k if slack < 0 else slack
-            closest[k] = center[k]
-    # the arm of least weight takes up what is missing, on its own side of the center
-    if slack >= 0:
-        side = 1.0 if offset[slack] >= 0.0 else -1.0
-        closest[slack] = center[slack] + side * math.sqrt(max(rest, 0.0))
-    return total_divergence(family, data, closest)
+class BallExterior(Cell):
+    """|lambda - center| >= radius."""
 
+    center: Floats
+    radius: float
 
-@jitable
-def add_outside_ball_hessian(
-    family: Any,
-    data: Data,
-    center: Floats,
-    radius: float,
-    closest: Floats,
-    curve: Curve,
-) -> None:
-    """One active face, the sphere, which bends toward the means: it softens the cost."""
-    count = closest.size
-    theta = _multiplier(_stiffness(family, data), data.means - center, radius)
-    if arms_alike(family):
-        theta /= variance(of_arm(family, 0), closest[0])
-    free, faces = np.zeros(count), np.zeros((1, count))
-    fill(free, 1.0)
-    assign(faces[0], closest - center)
-    add_curved_hessian(family, data, closest, Face(free, faces, -theta), curve)
+    def project(self, family: Family, data: Data, closest: Floats) -> float:
+        center, radius = self
+        assign(closest, data.means)
+        offset = data.means - center
+        if inner(offset, offset) >= radius * radius:
+            return 0.0
+        weights = _stiffness(family, data)
+        theta = _multiplier(weights, offset, radius)
+        rest, slack = radius * radius, -1
+        for k in range(closest.size):
+            if weights[k] > theta:
+                closest[k] = center[k] + offset[k] * weights[k] / (weights[k] - theta)
+                rest -= (closest[k] - center[k]) * (closest[k] - center[k])
+            else:
+                slack = k if slack < 0 else slack
+                closest[k] = center[k]
+        # the arm of least weight takes up what is missing, on its own side of the center
+        if slack >= 0:
+            side = 1.0 if offset[slack] >= 0.0 else -1.0
+            closest[slack] = center[slack] + side * math.sqrt(max(rest, 0.0))
+        return total_divergence(family, data, closest)
+
+    def add_hessian(self, family: Family, data: Data, closest: Floats, curve: Curve) -> None:
+        """One active face, the sphere, which bends toward the means: it softens the cost."""
+        count = closest.size
+        theta = _multiplier(_stiffness(family, data), data.means - self.center, self.radius)
+        if family.arms_alike():
+            theta /= family.of_arm(0).variance_at(closest[0])
+        free, faces = np.zeros(count), np.zeros((1, count))
+        fill(free, 1.0)
+        assign(faces[0], closest - self.center)
+        add_curved_hessian(family, data, closest, Face(free, faces, -theta), curve)

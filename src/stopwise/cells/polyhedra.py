@@ -1,4 +1,4 @@
-"""Cells as a user writes them, checked and packed into arrays."""
+"""Cells as a user writes them, checked, packed into arrays and, in a run, unpacked."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stopwise.cells.bound import Bound, total_divergence
+from stopwise.cells.cell import Cell, CellEvidence
+from stopwise.cells.gap import Gap
+from stopwise.cells.half_space import HalfSpace
+from stopwise.cells.outside_ball import BallExterior
 from stopwise.cells.region import Region, fold_bounds, region
 from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.checks import matrix, positive, vector
+from stopwise.core.data import Curve, Data
 from stopwise.core.errors import BadArgument
-from stopwise.families.verbs import interval
+from stopwise.families.family import Family
 
 
 class Polyhedron(NamedTuple):
@@ -42,6 +48,86 @@ class OutsideBall(NamedTuple):
 
 # what a cell turned out to be, cheapest first
 BOX, GAP, HALF_SPACE, REGION, OUTSIDE = range(5)
+
+
+class PackedCell(Cell):
+    """A user's cell, as the simplest kind that it is."""
+
+    kind: int
+    region: Region
+
+    def project(self, family: Family, data: Data, closest: Floats) -> float:
+        if self.kind == BOX:
+            for k in range(closest.size):
+                closest[k] = min(max(data.means[k], self.region.lower[k]), self.region.upper[k])
+            return total_divergence(family, data, closest)
+        if self.kind == OUTSIDE:
+            return self.exterior().project(family, data, closest)
+        if self.kind == REGION:
+            return self.region.project(family, data, closest)
+        if self.kind == GAP:
+            return self.gap().project(family, data, closest)
+        return self.half_space().project(family, data, closest)
+
+    def add_hessian(self, family: Family, data: Data, closest: Floats, curve: Curve) -> None:
+        if self.kind == GAP:
+            self.gap().add_hessian(family, data, closest, curve)
+        elif self.kind == HALF_SPACE:
+            self.half_space().add_hessian(family, data, closest, curve)
+        elif self.kind == REGION:
+            self.region.add_hessian(family, data, closest, curve)
+        elif self.kind == OUTSIDE:
+            self.exterior().add_hessian(family, data, closest, curve)
+
+    def constrains(self, arm: int) -> bool:
+        if self.kind == GAP:
+            return self.gap().constrains(arm)
+        alone = self.only_bound().arm
+        return alone < 0 or alone == arm
+
+    def evidence(self, family: Family, data: Data, rule: CellEvidence, enough: float) -> float:
+        if self.kind == GAP:
+            return rule.gap_evidence(family, data, self.gap(), enough)
+        bound = self.only_bound()
+        if bound.arm >= 0:
+            return rule.bound_evidence(family, data, bound, enough)
+        return rule.other_evidence(family, data, self, enough)
+
+    def simplest(self) -> Cell:
+        if self.kind == GAP:
+            return self.gap()
+        bound = self.only_bound()
+        return bound if bound.arm >= 0 else self
+
+    def gap(self) -> Gap:
+        """lambda_other >= lambda_arm + margin, from the only normal."""
+        normal, arm, other = self.region.normals[0], 0, 0
+        for k in range(normal.size):
+            if normal[k] < 0.0:
+                arm = k
+            elif normal[k] > 0.0:
+                other = k
+        return Gap(arm, other, self.region.offsets[0] / normal[other])
+
+    def half_space(self) -> HalfSpace:
+        """The only normal's side."""
+        return HalfSpace(self.region.normals[0], self.region.offsets[0], 1.0)
+
+    def exterior(self) -> BallExterior:
+        """Outside the ball."""
+        return BallExterior(self.region.center, self.region.radius)
+
+    def only_bound(self) -> Bound:
+        """The bound of a box that has one; of others that of arm -1."""
+        found, bounds = Bound(-1, 1.0, 0.0), 0
+        if self.kind != BOX:
+            return found
+        for k in range(self.region.lower.size):
+            if self.region.lower[k] > -math.inf:
+                found, bounds = Bound(k, 1.0, self.region.lower[k]), bounds + 1
+            if self.region.upper[k] < math.inf:
+                found, bounds = Bound(k, -1.0, self.region.upper[k]), bounds + 1
+        return found if bounds == 1 else Bound(-1, 1.0, 0.0)
 
 
 def polyhedron_region(name: str, given: Any, count: int) -> Region:
@@ -131,13 +217,13 @@ def check_not_empty(
     what: str,
     normals: Floats,
     offsets: Floats,
-    family: Any,
+    family: Family,
     ball: Region | None = None,
     bounds: Region | None = None,
 ) -> None:
     """Refuse a cell that holds no model of the family in its interior."""
     count = normals.shape[1]
-    low, high = interval(family)
+    low, high = family.interval()
     lower = np.full(count, low) if bounds is None else np.maximum(bounds.lower, low)
     upper = np.full(count, high) if bounds is None else np.minimum(bounds.upper, high)
     if ball is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 
 
 @jitable

@@ -30,7 +30,8 @@ def warm(
     ] = None,
 ) -> None:
     """Compile the rounds of common settings now, so that nobody waits for them later."""
-    from stopwise.core import kernels, spelling
+    from stopwise.core import spelling
+    from stopwise.core.compile import kernels
     from stopwise.core.waiting import meanwhile
     from stopwise.engine.design import prepare, what_suits
     from stopwise.engine.worker import Worker

@@ -1,1 +1,1 @@
-"""What every room stands on: dispatch, compilation, arrays, values, checks, errors and the registry."""
+"""What every room stands on: values with methods, compilation, arrays, checks, errors and the registry."""

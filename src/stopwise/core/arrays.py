@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Numbers = Floats | Ints
 Rng = np.random.Generator
 
 
@@ -28,18 +30,20 @@ def copied(value: Any) -> Any:
     """Nested named tuples with arrays of their own."""
     if isinstance(value, np.ndarray):
         return value.copy()
-    return type(value)(*map(copied, value)) if isinstance(value, tuple) else value
+    if hasattr(value, "_make"):
+        return value._make(map(copied, value))
+    return tuple(map(copied, value)) if isinstance(value, tuple) else value
 
 
 @jitable(inline=True)
-def assign(out: Any, values: Any) -> None:
+def assign(out: Numbers, values: Numbers) -> None:
     """out[:] = values, for vectors of one size."""
     for k in range(out.size):
         out[k] = values[k]
 
 
 @jitable(inline=True)
-def replace(out: Any, values: Any) -> None:
+def replace(out: Numbers, values: Numbers) -> None:
     """out[:] = values, but nothing is written where they are the same: what reads it need not wait."""
     other = False
     for k in range(out.size):
@@ -49,28 +53,28 @@ def replace(out: Any, values: Any) -> None:
 
 
 @jitable(inline=True)
-def fill(out: Any, value: float) -> None:
+def fill(out: Numbers, value: float) -> None:
     """out[:] = value."""
     for k in range(out.size):
         out[k] = value
 
 
 @jitable
-def divide(out: Any, by: float) -> None:
+def divide(out: Numbers, by: float) -> None:
     """out /= by."""
     for k in range(out.size):
         out[k] /= by
 
 
 @jitable
-def add(out: Any, factor: float, values: Any) -> None:
+def add(out: Numbers, factor: float, values: Numbers) -> None:
     """out += factor * values."""
     for k in range(out.size):
         out[k] += factor * values[k]
 
 
 @jitable(inline=True)
-def total(values: Any) -> float:
+def total(values: Numbers) -> float:
     """The sum, in four parts at a time: additions that wait for each other are slow."""
     a = b = c = d = 0.0
     k = 0
@@ -87,7 +91,7 @@ def total(values: Any) -> float:
 
 
 @jitable
-def largest(values: Any) -> float:
+def largest(values: Numbers) -> float:
     """The largest value."""
     most = values[0]
     for k in range(1, values.size):
@@ -97,7 +101,7 @@ def largest(values: Any) -> float:
 
 
 @jitable
-def largest_size(values: Any) -> float:
+def largest_size(values: Numbers) -> float:
     """The largest absolute value."""
     most = 0.0
     for k in range(values.size):
@@ -106,7 +110,7 @@ def largest_size(values: Any) -> float:
 
 
 @jitable(inline=True)
-def smallest(values: Any) -> float:
+def smallest(values: Numbers) -> float:
     """The smallest value."""
     least = values[0]
     for k in range(1, values.size):
@@ -116,7 +120,7 @@ def smallest(values: Any) -> float:
 
 
 @jitable
-def place_of_smallest(values: Any) -> int:
+def place_of_smallest(values: Numbers) -> int:
     """Where the smallest value is, the first of equals."""
     found = 0
     for k in range(1, values.size):
@@ -126,7 +130,7 @@ def place_of_smallest(values: Any) -> int:
 
 
 @jitable
-def place_of_largest(values: Any) -> int:
+def place_of_largest(values: Numbers) -> int:
     """Where the largest value is, the first of equals."""
     place = 0
     for k in range(1, values.size):
@@ -135,8 +139,29 @@ def place_of_largest(values: Any) -> int:
     return place
 
 
+@jitable(inline=True)
+def moments_with(count: float, mean: float, squares: float, x: float) -> tuple[float, float]:
+    """The mean and the sum of squared deviations from it, with x as sample number ``count``.
+
+    Welford's update, which loses no digits to a mean that is large beside the spread.
+    """
+    off = x - mean
+    mean += off / count
+    return mean, squares + off * (x - mean)
+
+
 @jitable
-def add_gram(rows: Any, stiff: Any, out: Any) -> None:
+def log_sum_exp(weights: Numbers, logs: Numbers) -> float:
+    """log sum_q weights_q exp(logs_q), with the largest term taken out."""
+    top = largest(logs)
+    found = 0.0
+    for q in range(weights.size):
+        found += weights[q] * math.exp(logs[q] - top)
+    return top + math.log(found)
+
+
+@jitable
+def add_gram(rows: Numbers, stiff: Numbers, out: Numbers) -> None:
     """out += rows.T @ diag(stiff) @ rows, a row at a time: the same sums compiled or not."""
     for m in range(stiff.size):
         for k in range(rows.shape[1]):
@@ -146,7 +171,7 @@ def add_gram(rows: Any, stiff: Any, out: Any) -> None:
 
 
 @jitable
-def add_combination(rows: Any, factors: Any, out: Any) -> None:
+def add_combination(rows: Numbers, factors: Numbers, out: Numbers) -> None:
     """out += factors @ rows."""
     for m in range(factors.size):
         if factors[m] != 0.0:
@@ -154,13 +179,13 @@ def add_combination(rows: Any, factors: Any, out: Any) -> None:
 
 
 @jitable
-def inner(left: Any, right: Any) -> float:
+def inner(left: Numbers, right: Numbers) -> float:
     """The inner product, in four parts at a time."""
     return total(left * right)
 
 
 @jitable
-def solve_linear(system: Any, right: Any) -> bool:
+def solve_linear(system: Numbers, right: Numbers) -> bool:
     """Overwrite ``right`` by the solution, by elimination with row pivots; whether there is one.
 
     The same operations in the same order, compiled or not: a library's solver would give other last

@@ -1,10 +1,14 @@
-"""What has been seen and what is kept: the record that goes through every round."""
+"""What has been seen, what is kept and what is reported: the state that goes through every round."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from stopwise.core.arrays import Floats, Ints
+
+Answer = Hashable
+Code = Ints  # of an answer
 
 
 class Data(NamedTuple):
@@ -24,13 +28,20 @@ class Curve(NamedTuple):
     hessian: Floats
 
 
-class Pursuit(NamedTuple):
-    """What a strategy aims at, and what it keeps between rounds."""
+class Plan(NamedTuple):
+    """What a strategy aims at: the answer that it pursues, and the weights that its tracker follows."""
 
-    code: Ints  # the pursued answer's
-    weights: Floats  # to be tracked
-    totals: Floats  # the tracker's memory, see sampling/tracking.py
-    notes: Any  # the strategy's own
+    pursued: Ints  # the code of the answer
+    weights: Floats
+    totals: Floats  # the tracker's memory, see sampling/strategy.py
+
+
+class Report(NamedTuple):
+    """What a run says of its evidence after each round: apart from what it keeps."""
+
+    answer: Ints  # the code of the answer with the most evidence
+    evidence: Floats  # for it: one number
+    allowance: Floats  # what of the level the data decide: one number
 
 
 class State(NamedTuple):
@@ -38,13 +49,10 @@ class State(NamedTuple):
 
     data: Data
     sums: Floats  # of the samples: dividing them makes equal data equal means, to the last bit
-    record: Any  # what the family keeps of the samples besides
+    stats: Any  # what the family keeps of the samples besides
     taken: Floats  # samples of each arm with those in flight; in a simulation the counts themselves
-    sketch: Any  # the problem's
-    pursuit: Pursuit  # the strategy's
-    tally: Any  # the stopping rule's
-    answer: Ints  # the code of the answer with the most evidence
-    scale: Floats  # its evidence, and what of the level the data decide
-
-
-EVIDENCE, ALLOWANCE = range(2)  # places in ``scale``
+    cache: Any  # the problem's
+    plan: Plan
+    strategy_state: Any  # what ``init`` of the strategy gave
+    rule_state: Any  # what ``init`` of the stopping rule gave
+    report: Report

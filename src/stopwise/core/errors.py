@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from difflib import get_close_matches
 from typing import Any
 
 LONGEST = 300  # characters of a value that a message shows
@@ -75,16 +76,20 @@ class NotDefined(StopwiseError, ValueError):
     """This problem is not solved for this family; the message says why and what to use instead."""
 
 
-class MissingVerb(StopwiseError, TypeError):
-    """A value was used where its type has not registered the verb that is needed."""
+class MissingMethod(StopwiseError, TypeError):
+    """A value was used where its class lacks a method that is needed."""
 
-    def __init__(self, verb: str, value: object) -> None:
-        kind = type(value).__name__
-        super().__init__(
-            f"{verb}: no implementation for {kind}; register one with @{verb}.register({kind}) "
-            "(verbs: in stopwise.families.verbs, stopwise.problems.verbs, stopwise.sampling.verbs, "
-            "stopwise.stopping.verbs)."
-        )
+    def __init__(self, method: str, value: object) -> None:
+        kind = type(value)
+        needs = f"{kind.__name__} needs a method ``{method}`` here (docs/extend.md)."
+        near = get_close_matches(method, _added(kind, method), 1)
+        super().__init__(f"{needs} Is ``{near[0]}`` misspelled?" if near else needs)
+
+
+def _added(kind: type, method: str) -> list[str]:
+    """Names that a class adds to those of the base class that asks for the method."""
+    base = next((each for each in kind.__mro__ if method in vars(each)), object)
+    return sorted(set(dir(kind)) - set(dir(base)))
 
 
 class Costly(UserWarning):

@@ -1,9 +1,9 @@
 """Where everything lives that has a name: the public names, and what files and commands can spell.
 
 ``stopwise/__init__.pyi`` lists every public name with its module, once: type checkers read it, and so
-does this. What lives in the rooms of problems, families, strategies and stopping rules is known to
-files, commands and forms by its name in small letters, ``best-arm`` for BestArm. An installed package
-adds to it by entry points of the groups below, a program by defining the class.
+does this. Problems, families, strategies and stopping rules, each in the rooms of its role, are known to
+files, commands and forms by their names in small letters, ``best-arm`` for BestArm. An installed package
+adds to them by entry points of the groups below, a program by defining the class.
 """
 
 from __future__ import annotations
@@ -16,13 +16,26 @@ from pathlib import Path
 from typing import Any
 
 ROOMS = {
+    "problem": ("stopwise.problems",),
+    "family": ("stopwise.families",),
+    "strategy": ("stopwise.sampling", "stopwise.baselines"),
+    "stopping": ("stopwise.stopping", "stopwise.baselines"),
+}
+MIXED = "stopwise.baselines"  # strategies and their rules: the class itself says what it is
+GROUPS = {
     "problem": "stopwise.problems",
     "family": "stopwise.families",
-    "strategy": "stopwise.sampling",
+    "strategy": "stopwise.strategies",
     "stopping": "stopwise.stopping",
 }
-GROUPS = {**ROOMS, "strategy": "stopwise.strategies"}
-PARTS = ("stopwise.sampling.tracking",)  # parts of strategies, which have no name of their own
+# modules whose public classes no file spells: the roles themselves, and parts of strategies
+PARTS = (
+    "stopwise.families.family",
+    "stopwise.problems.problem",
+    "stopwise.sampling.strategy",
+    "stopwise.stopping.likelihood",
+    "stopwise.stopping.rule",
+)
 
 _entered: dict[str, dict[str, type]] = {role: {} for role in ROOMS}
 
@@ -53,9 +66,17 @@ def enter(role: str, kind: type) -> None:
 def _built_in(role: str) -> dict[str, tuple[str, str]]:
     return {
         spelled(name): (module, name)
+        for room in ROOMS[role]
         for name, module in public().items()
-        if module.startswith(f"{ROOMS[role]}.") and module not in PARTS
+        if module.startswith(f"{room}.") and module not in PARTS and _plays(role, module, name)
     }
+
+
+def _plays(role: str, module: str, name: str) -> bool:
+    """Whether a public class plays this role."""
+    if not module.startswith(f"{MIXED}."):
+        return True
+    return bool(getattr(import_module(module), name).role == role)
 
 
 @functools.cache

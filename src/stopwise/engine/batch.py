@@ -33,7 +33,7 @@ class Failure(NamedTuple):
     error: Exception
 
 
-class Stream(NamedTuple):
+class Seeding(NamedTuple):
     """Where random numbers come from: the seed, and which cell of a study it is."""
 
     seed: int
@@ -42,7 +42,7 @@ class Stream(NamedTuple):
 
 def run_batch(
     design: Design,
-    stream: Stream,
+    seeding: Seeding,
     first: int,
     count: int,
     workers: int,
@@ -60,7 +60,7 @@ def run_batch(
                 place = next(places, None)
             if place is None:
                 return
-            failure = _run_row(worker, stream, batch, place, stop.is_set)
+            failure = _run_row(worker, seeding, batch, place, stop.is_set)
             if failure is not None:
                 stop.set()
                 failures.append(failure)
@@ -70,12 +70,12 @@ def run_batch(
 
 
 def run_block(
-    design: Design, stream: Stream, first: int, count: int, stopped: Callable[[], bool]
+    design: Design, seeding: Seeding, first: int, count: int, stopped: Callable[[], bool]
 ) -> tuple[Batch, Failure | None]:
     """The same repetitions one after the other, in the caller's own thread."""
     batch, worker = new_batch(design, first, count), Worker(design)
     for place in range(count):
-        failure = _run_row(worker, stream, batch, place, stopped)
+        failure = _run_row(worker, seeding, batch, place, stopped)
         if failure is not None or stopped():
             return batch, failure
     return batch, None
@@ -94,30 +94,30 @@ def new_batch(design: Design, first: int, count: int) -> Batch:
 
 
 def _run_row(
-    worker: Worker, stream: Stream, batch: Batch, place: int, stopped: Callable[[], bool]
+    worker: Worker, seeding: Seeding, batch: Batch, place: int, stopped: Callable[[], bool]
 ) -> Failure | None:
     """One repetition into its row."""
     design, repetition = worker.design, batch.first + place
     try:
         progress = np.zeros(2, dtype=np.int64)
         outcome = Outcome(batch.times[place], batch.codes[place], batch.counts[place], progress)
-        for _ in worker.run(*stream, repetition, outcome, stopped):
+        for _ in worker.run(*seeding, repetition, outcome, stopped):
             pass
         over = progress[1] == design.levels.size or progress[0] >= design.max_rounds
         batch.finished[place] = over
     except Exception as error:
-        return Failure(repetition, explain(design, stream, repetition, error))
+        return Failure(repetition, explain(design, seeding, repetition, error))
     return None
 
 
-def explain(design: Design, stream: Stream, repetition: int, error: Exception) -> Exception:
+def explain(design: Design, seeding: Seeding, repetition: int, error: Exception) -> Exception:
     """The same error from plain Python, where it says which function raised it."""
     worker = Worker(design)
     if isinstance(error, StopwiseError) or worker.kernel is run_rounds:
         return error
     worker.kernel = run_rounds
     try:
-        for _ in worker.run(*stream, repetition, new_outcome(design), lambda: False):
+        for _ in worker.run(*seeding, repetition, new_outcome(design), lambda: False):
             pass
     except Exception as again:
         return again

@@ -8,47 +8,38 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stopwise.cells.shape import BOUND, SIDE
+from stopwise.cells.bound import Bound, Side
 from stopwise.core import checks, registry, spelling
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.errors import BadArgument
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role
+from stopwise.core.values import check_role
 from stopwise.engine.region import region_level
 from stopwise.engine.truth import known_family, read_truth
-from stopwise.families.verbs import check_arms, usual_stopping
+from stopwise.families.family import Family
 from stopwise.oracles.quantities import check_instance
-from stopwise.problems.verbs import (
-    answers,
-    cell_count,
-    check,
-    code_size,
-    contest,
-    encode,
-    sense,
-    several_answers,
-    shape,
-)
-from stopwise.sampling.thrift import thrifty
-from stopwise.sampling.verbs import Question, bind, check_strategy
-from stopwise.stopping.verbs import judges, level, misplaced, proven
+from stopwise.problems.instance import Question
+from stopwise.problems.problem import Problem
+from stopwise.sampling.cost_aware import cost_aware
+from stopwise.sampling.strategy import Strategy, check_strategy
+from stopwise.stopping.rule import StoppingRule
 
 
 class Setting(NamedTuple):
     """What is asked and how: four values, which compiled code gets as one."""
 
-    problem: Any
-    family: Any
-    strategy: Any
-    stopping: Any
+    problem: Problem
+    family: Family
+    strategy: Strategy
+    stopping: StoppingRule
 
 
 class Design(NamedTuple):
-    """A setting that is ready to run: the strategy is bound to the question, the levels rise."""
+    """A setting that is ready to run, with what is the same for every run; the levels rise."""
 
-    problem: Any
-    family: Any
-    strategy: Any  # bound to the question
-    stopping: Any
+    problem: Problem
+    family: Family
+    strategy: Strategy  # aware of costs, if there are any
+    stopping: StoppingRule
     asked: Setting  # the same as given
     truth: Floats  # nan in a campaign
     deltas: Floats  # falling
@@ -56,12 +47,14 @@ class Design(NamedTuple):
     code_size: int
     proven: bool
     max_rounds: int
+    strategy_state: Any  # before the first sample
+    rule_state: Any
     laws: tuple[Any, ...] = ()  # the arms', where samples do not come from the family
 
     @property
     def setting(self) -> Setting:
         """What compiled code gets."""
-        return Setting(*self[:4])
+        return Setting(*self[:2], self.strategy.without_words(), self.stopping)
 
     @property
     def guarantee(self) -> str:
@@ -72,22 +65,21 @@ class Design(NamedTuple):
 
     def misplaced(self, means: Any) -> str:
         """A warning if the stopping rule was made for means far from these, or nothing."""
-        return str(misplaced(self.stopping, self.family, [float(mean) for mean in means]))
+        return str(self.stopping.misplaced_warning(self.family, [float(mean) for mean in means]))
 
     @property
     def limits(self) -> list[float]:
         """The limits that the question is about: somebody expects means near them."""
         found: list[float] = []
-        for answer in islice(answers(self.problem), 2):
-            code = encode(self.problem, answer)
-            shapes = [
-                shape(self.problem, code, k) for k in range(min(cell_count(self.problem, code), 9))
-            ]
-            found += [each.limit for each in shapes if each.kind in (BOUND, SIDE)]
+        for answer in islice(self.problem.answers(), 2):
+            code = self.problem.encode(answer)
+            few = range(min(self.problem.cell_count(code), 9))
+            cells = [self.problem.cell(code, j).simplest() for j in few]
+            found += [each.limit for each in cells if isinstance(each, Bound | Side)]
         return sorted(set(found))
 
 
-def foreign(problem: Any) -> bool:
+def foreign(problem: Problem) -> bool:
     """Whether the problem, or a part of it, has a rank and a union bound that somebody else states."""
     if isinstance(problem, Problem) and not type(problem).__module__.startswith("stopwise."):
         return True
@@ -96,7 +88,7 @@ def foreign(problem: Any) -> bool:
 
 def default_stopping(family: Family) -> StoppingRule:
     """The rule that suits the family, unless somebody chooses."""
-    return registry.find("stopping", usual_stopping(family))()
+    return registry.find("stopping", family.usual_stopping())()
 
 
 def usual_strategy(problem: Problem) -> str | dict[str, str]:
@@ -105,9 +97,9 @@ def usual_strategy(problem: Problem) -> str | dict[str, str]:
     Where arms compete for the highest mean a second correct answer, up to epsilon, is no issue: the
     oracle's is the best arm. Elsewhere several answers may be oracle answers, and one has to be kept to.
     """
-    if several_answers(problem) and contest(problem) == 0.0:
+    if problem.several_answers() and problem.contest_sign() == 0.0:
         # D-tracking where arms are compared: an answer has one vector of oracle weights there
-        compared = sense(problem) != 0
+        compared = problem.goal_sign() != 0
         chosen = {"close": "bounded", "tracking": "D"} if compared else {"close": "always"}
         return {"kind": "sticky-track-and-stop", **chosen}
     return {"kind": "track-and-stop", "tracking": "D"}
@@ -127,7 +119,12 @@ def check_deltas(delta: float | ArrayLike, name: str = "delta") -> tuple[float, 
     return tuple(values)
 
 
-def what_suits(problem: Any, family: Any, strategy: Any = None, stopping: Any = None) -> Setting:
+def what_suits(
+    problem: Problem,
+    family: Family,
+    strategy: Strategy | None = None,
+    stopping: StoppingRule | None = None,
+) -> Setting:
     """A setting in which what is left open is what suits the problem and the family."""
     check_role("problem", problem, Problem)
     check_role("family", family, Family)
@@ -149,11 +146,11 @@ def prepare(
     for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
         check_role(role.role, value, role)
     problem, strategy, stopping = asked.problem, asked.strategy, asked.stopping
-    family = judges(stopping, asked.family)
+    family = stopping.working_family(asked.family)
     laws: tuple[Any, ...] = ()
     if means is None:
-        check_arms(family, problem.arms)
-        check(problem, family)
+        family.check_arms(problem.arms)
+        problem.check(family)
         truth = np.full(problem.arms, np.nan)
     else:
         given, laws, _ = read_truth(means, asked.family, deviations)
@@ -168,34 +165,35 @@ def prepare(
             "One trajectory has many stopping times only when the sampling rule is the same for all.",
         )
     falling = np.sort(np.array(deltas))[::-1].copy()
-    levels = np.array([level(stopping, problem, family, delta) for delta in falling])
+    levels = np.array([stopping.level(problem, family, delta) for delta in falling])
     if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
         raise BadArgument("stopping", stopping, "a rule whose level is finite and falls in delta")
     question = Question(
         problem,
         known_family(family, laws),
+        family.estimated(family.init_stats(problem.arms)),
         truth,
         deltas[0] if looks else np.nan,
         region_level(stopping, problem.arms, family),
         most,
         checks.costs(costs, problem.arms),
     )
-    bound = bind(strategy, question)
-    if strategy.minds_costs:
-        bound = thrifty(bound, question)
-    check_strategy(bound)
+    check_strategy(strategy)
+    running = cost_aware(strategy, question)
     return Design(
         problem,
         family,
-        bound,
+        running,
         stopping,
         asked,
         truth,
         falling,
         levels,
-        int(code_size(problem)),
-        bool(proven(stopping, problem, family)),
+        int(problem.code_size()),
+        bool(stopping.proven(problem, family)),
         most,
+        running.init(question),
+        stopping.init(question),
         laws,
     )
 

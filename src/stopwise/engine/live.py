@@ -8,18 +8,15 @@ is exactly the simulation's loop.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.core.arrays import Floats, Ints, Rng, smallest, total
-from stopwise.core.data import ALLOWANCE, EVIDENCE, State
-from stopwise.core.verbs import jitable
-from stopwise.engine.design import Design
-from stopwise.engine.step import begin, observe
-from stopwise.families.verbs import first_samples, seen
-from stopwise.sampling.verbs import aim, catch_up, pick
-from stopwise.stopping.verbs import weigh, weigh_missing
+from stopwise.core.data import State
+from stopwise.core.functions import jitable
+from stopwise.engine.design import Design, Setting
+from stopwise.engine.loop import Clock, begin, instance_of, observe
 
 # what replay understands; a look changes nothing that counts, but after it the evidence is exact
 # a missing value counts at its worst from here on; one that is found has come after all
@@ -66,7 +63,7 @@ class Record(NamedTuple):
 
 def open_ledger(design: Design) -> Ledger:
     """Before the first ask."""
-    state, marks = begin(design.setting, live=True), np.array([0, 0, NEVER, -1, 0, 0, 0])
+    state, marks = begin(design, live=True), np.array([0, 0, NEVER, -1, 0, 0, 0])
     width = 2 + design.code_size
     rows = max(2, min(MOST_CHANGES, ROOM // width))
     history = History(
@@ -79,22 +76,22 @@ def open_ledger(design: Design) -> Ledger:
 
 
 @jitable
-def ask(setting: Any, ledger: Ledger, rng: Rng) -> int:
+def ask(setting: Setting, ledger: Ledger, rng: Rng) -> int:
     """The next arm; its sample is in flight from now on."""
-    problem, family, strategy, _ = setting
-    state, marks, history, _ = ledger
+    strategy, (state, marks, history, _) = setting.strategy, ledger
     if marks[START] == NEVER:  # arms need their first samples: the one with the fewest comes
         arm = 0
         for k in range(state.taken.size):
             if state.taken[k] < state.taken[arm]:
                 arm = k
-        state.pursuit.totals[arm] += 1.0
+        state.plan.totals[arm] += 1.0
     else:
+        instance = instance_of(setting, state)
         if marks[AIMED] != marks[SEEN]:
-            aim(strategy, problem, seen(family, state.record), state, marks[SEEN], rng)
+            strategy.target(instance, state, marks[SEEN], rng)
             marks[AIMED] = marks[SEEN]
-        catch_up(strategy, state)
-        arm = pick(strategy, problem, seen(family, state.record), state, marks[SENT], rng)
+        strategy.resync(state)
+        arm = strategy.next_arm(instance, state, marks[SENT], rng)
     state.taken[arm] += 1.0
     marks[SENT] += 1
     marks[ASKS] += 1
@@ -130,36 +127,36 @@ def expect(ledger: Ledger, arm: int, unasked: bool) -> None:
 
 
 @jitable
-def tell(setting: Any, ledger: Ledger, arm: int, sample: float) -> None:
+def tell(setting: Setting, ledger: Ledger, arm: int, sample: float) -> None:
     """A sample has arrived."""
     state, marks, history, _ = ledger
     marks[SEEN] += 1
     history.sizes[EVENTS] += 1
     if marks[START] == NEVER:
         state.data.counts[arm] += 1.0
-        if smallest(state.data.counts) >= first_samples(setting.family):
+        if smallest(state.data.counts) >= setting.family.first_samples():
             marks[START] = marks[SEEN]
         state.data.counts[arm] -= 1.0
-    observe(setting, state, marks[SEEN], marks[START], arm, sample)
+    clock = Clock(marks[SEEN], marks[START])
+    observe(setting, instance_of(setting, state), state, clock, arm, sample)
 
 
 @jitable
-def weigh_all(setting: Any, ledger: Ledger, least: float) -> float:
+def weigh_all(setting: Setting, ledger: Ledger, least: float) -> float:
     """The evidence less the data's part of the level; below ``least`` any smaller number will do.
 
     Exact evidence takes long: it is for decisions, for points of the curve and for those who look.
     """
-    problem, family, _, rule = setting
-    state, marks, history, missing = ledger
+    rule, (state, marks, history, missing) = setting.stopping, ledger
     if marks[START] == NEVER:
         return -math.inf
     noted = marks[SEEN] % history.sizes[STEP] == 0
     bound = -math.inf if noted else least
-    view = seen(family, state.record)
+    instance = instance_of(setting, state)
     if total(missing) > 0.0:
-        margin = weigh_missing(rule, problem, view, state, marks[SEEN], missing, bound)
+        margin = rule.margin_missing(instance, state, marks[SEEN], missing, bound)
     else:
-        margin = weigh(rule, problem, view, state, marks[SEEN], bound)
+        margin = rule.margin(instance, state, marks[SEEN], bound)
     if margin >= bound:
         marks[EXACT] = marks[SEEN]
     if noted:
@@ -183,15 +180,15 @@ def _note_evidence(ledger: Ledger) -> None:
             return
     point = sizes[POINTS]
     curve[point, 0] = samples
-    curve[point, 1] = ledger.state.scale[EVIDENCE]
-    curve[point, 2] = ledger.state.scale[ALLOWANCE]
+    curve[point, 1] = ledger.state.report.evidence[0]
+    curve[point, 2] = ledger.state.report.allowance[0]
     sizes[POINTS] += 1
 
 
 @jitable
 def _note_pursuit(ledger: Ledger) -> None:
     """Whether another answer is pursued than after the ask before."""
-    code, sizes, changes = ledger.state.pursuit.code, ledger.history.sizes, ledger.history.changes
+    code, sizes, changes = ledger.state.plan.pursued, ledger.history.sizes, ledger.history.changes
     before = (sizes[CHANGES] - 1) % changes.shape[0]
     same = sizes[CHANGES] > 0
     for k in range(code.size):
@@ -208,7 +205,7 @@ def _note_pursuit(ledger: Ledger) -> None:
 
 @jitable
 def replay(
-    setting: Any, level: float, ledger: Ledger, record: Record, found: Ints, rng: Rng
+    setting: Setting, level: float, ledger: Ledger, record: Record, found: Ints, rng: Rng
 ) -> int:
     """Go through a record of events; returns how many were used: all, or up to the one that decides.
 
@@ -233,7 +230,7 @@ def replay(
 
 
 @jitable
-def take(setting: Any, level: float, ledger: Ledger, record: Record) -> int:
+def take(setting: Setting, level: float, ledger: Ledger, record: Record) -> int:
     """The same for samples and looks (compiled code takes a generator in no time, not from Python)."""
     for place in range(record.kinds.size):
         if record.kinds[place] == MISSING:
@@ -250,7 +247,7 @@ def decides(ledger: Ledger, margin: float, level: float) -> bool:
 
 
 @jitable
-def _take_one(setting: Any, level: float, ledger: Ledger, record: Record, place: int) -> float:
+def _take_one(setting: Setting, level: float, ledger: Ledger, record: Record, place: int) -> float:
     arm, kind = record.arms[place], record.kinds[place]
     if kind != LOOKED:
         if kind == FOUND:

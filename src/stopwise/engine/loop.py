@@ -1,24 +1,52 @@
-"""Exactly one loop: a run from its first sample to its last stopping time."""
+"""One step, and the one loop of steps: a run from its first sample to its last stopping time."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from stopwise.core.arrays import Floats, Ints, Rng, assign
-from stopwise.core.data import ALLOWANCE, EVIDENCE, State
-from stopwise.core.verbs import jitable
-from stopwise.engine.source import next_sample
-from stopwise.engine.step import choose, observe, opening
-from stopwise.engine.verdict import Verdict
-from stopwise.families.verbs import seen
-from stopwise.sampling.verbs import sound
-from stopwise.stopping.verbs import weigh
+import numpy as np
 
-FINE = int(Verdict.FINE)
-BAD_SAMPLE, BAD_WEIGHTS = int(Verdict.BAD_SAMPLE), int(Verdict.BAD_WEIGHTS)
-BAD_ARM, BAD_EVIDENCE = int(Verdict.BAD_ARM), int(Verdict.BAD_EVIDENCE)
-LOOK = 64  # rounds between looks at the weights
+from stopwise.core.arrays import Floats, Ints, Rng, assign, copied
+from stopwise.core.data import Data, Plan, Report, State
+from stopwise.core.errors import MissingMethod
+from stopwise.core.functions import inline, jitable
+from stopwise.core.values import Value
+from stopwise.engine.design import Design, Setting
+from stopwise.engine.ending import Ending
+from stopwise.families.family import Family
+from stopwise.problems.instance import Instance
+
+FINE = int(Ending.FINE)
+BAD_SAMPLE, BAD_WEIGHTS = int(Ending.BAD_SAMPLE), int(Ending.BAD_WEIGHTS)
+BAD_ARM, BAD_EVIDENCE = int(Ending.BAD_ARM), int(Ending.BAD_EVIDENCE)
+CHECK_EVERY = 64  # rounds between two checks of the weights
+REFRESH = 1024  # rounds after which caches are built anew, so that rounding cannot pile up
+
+
+class Source(Value):
+    """Where a run's samples come from."""
+
+    @inline
+    def next_sample(self, family: Family, arm: int, rng: Rng) -> float:
+        """The next sample of an arm."""
+        raise MissingMethod("next_sample", self)
+
+
+class AtMeans(Source):
+    """Samples of the family, at the true means."""
+
+    means: Floats
+
+    def next_sample(self, family: Family, arm: int, rng: Rng) -> float:
+        return family.of_arm(arm).draw(self.means[arm], rng)
+
+
+class Clock(NamedTuple):
+    """How many samples have come, and with which one every arm had its first samples."""
+
+    rounds: int
+    start: int
 
 
 class Outcome(NamedTuple):
@@ -41,68 +69,116 @@ class Trace(NamedTuple):
     allowance: Floats
 
 
+def begin(design: Design, live: bool = False) -> State:
+    """A run before its first sample; a live one has samples in flight."""
+    problem, family = design.problem, design.family
+    arms, size = problem.arms, problem.code_size()
+    counts, stats = np.zeros(arms), family.init_stats(arms)
+    pursued, answer = np.zeros((2, size), dtype=np.int64)
+    return State(
+        Data(counts, np.zeros(arms)),
+        np.zeros(arms),
+        stats,
+        np.zeros(arms) if live else counts,
+        problem.init_cache(family.estimated(stats)),
+        Plan(pursued, np.zeros(arms), np.zeros(arms + 1)),
+        copied(design.strategy_state),
+        copied(design.rule_state),
+        Report(answer, np.zeros(1), np.zeros(1)),
+    )
+
+
+@jitable(inline=True)
+def instance_of(setting: Setting, state: State) -> Instance:
+    """The problem with the data of a run, and the family as they show it."""
+    estimated = setting.family.estimated(state.stats)
+    return Instance(setting.problem, estimated, state.data, state.cache)
+
+
+@jitable(inline=True)
+def choose(setting: Setting, instance: Instance, state: State, clock: Clock, rng: Rng) -> int:
+    """The next arm after so many rounds: every arm in turn at first, then what the strategy says."""
+    rounds, start = clock
+    if rounds < start:
+        arm = rounds % state.taken.size
+        state.plan.totals[arm] += 1.0
+        return arm
+    setting.strategy.target(instance, state, rounds, rng)
+    return setting.strategy.next_arm(instance, state, rounds, rng)
+
+
+@jitable(inline=True)
+def observe(
+    setting: Setting, instance: Instance, state: State, clock: Clock, arm: int, sample: float
+) -> None:
+    """Enter the sample that completes round ``rounds``; from ``start`` on the problem has a cache."""
+    problem, estimated, data, cache = instance
+    (rounds, start), before = clock, data.means[arm]
+    data.counts[arm] += 1.0
+    state.sums[arm] += sample
+    data.means[arm] = state.sums[arm] / data.counts[arm]
+    setting.family.update_stats(state.stats, arm, sample)
+    setting.stopping.update(instance, state, arm, sample)
+    if rounds == start or (rounds > start and rounds % REFRESH == 0):
+        problem.rebuild_cache(estimated, data, cache)
+    elif rounds > start:
+        problem.update_cache(estimated, data, cache, arm, before)
+    if rounds > start:
+        setting.strategy.update(instance, state, arm, sample, before)
+
+
 @jitable
 def run_rounds(
-    setting: Any,
-    source: Any,
+    setting: Setting,
+    source: Source,
     levels: Floats,
     stop: int,
     rng: Rng,
-    dice: Rng,
+    strategy_rng: Rng,
     state: State,
     outcome: Outcome,
     trace: Trace,
 ) -> int:
-    """Go on until every level is crossed or ``stop`` rounds are done; returns a ``Verdict``.
+    """Go on until every level is crossed or ``stop`` rounds are done; returns a ``Ending``.
 
-    ``source`` has the samples (``rng`` draws those of a family), ``dice`` is for the strategy.
+    ``source`` has the samples; ``rng`` draws those of a family.
     """
-    problem, family, strategy, rule = setting
-    rounds, done, start = outcome.progress[0], outcome.progress[1], opening(setting, state)
-    verdict = FINE
+    instance, arms = instance_of(setting, state), state.taken.size
+    rounds, done = outcome.progress[0], outcome.progress[1]
+    start, ending = setting.family.first_samples() * arms, FINE
     while rounds < stop and done < levels.size:
-        arm = choose(setting, state, rounds, dice)
-        if not 0 <= arm < state.taken.size:
-            verdict = BAD_ARM
+        arm = choose(setting, instance, state, Clock(rounds, start), strategy_rng)
+        if not 0 <= arm < arms:
+            ending = BAD_ARM
             break
-        look = rounds == start or (rounds > start and rounds % LOOK == 0)
-        if look and not sound(strategy, state):
-            verdict = BAD_WEIGHTS
+        check = rounds == start or (rounds > start and rounds % CHECK_EVERY == 0)
+        if check and not setting.strategy.weights_valid(state.plan):
+            ending = BAD_WEIGHTS
             break
-        sample = next_sample(source, family, arm, rng)
+        sample = source.next_sample(setting.family, arm, rng)
         if not math.isfinite(sample):
-            verdict = BAD_SAMPLE
+            ending = BAD_SAMPLE
             break
         rounds += 1
-        observe(setting, state, rounds, start, arm, sample)
+        observe(setting, instance, state, Clock(rounds, start), arm, sample)
         traced = rounds <= trace.arms.size
         if rounds >= start:
-            least = -math.inf if traced else levels[done]
-            margin = weigh(rule, problem, seen(family, state.record), state, rounds, least)
+            enough = -math.inf if traced else levels[done]
+            margin = setting.stopping.margin(instance, state, rounds, enough)
             if math.isnan(margin):
-                verdict = BAD_EVIDENCE
+                ending = BAD_EVIDENCE
                 break
             while done < levels.size and margin >= levels[done]:
-                _stop(state, outcome, rounds, done)
+                outcome.times[done] = rounds
+                assign(outcome.codes[done], state.report.answer)
+                assign(outcome.counts[done], state.data.counts)
                 done += 1
         if traced:
-            _record(state, trace, rounds - 1, arm, sample)
+            row = rounds - 1
+            trace.arms[row], trace.samples[row] = arm, sample
+            assign(trace.pursued[row], state.plan.pursued)
+            assign(trace.leading[row], state.report.answer)
+            trace.evidence[row] = state.report.evidence[0]
+            trace.allowance[row] = state.report.allowance[0]
     outcome.progress[0], outcome.progress[1] = rounds, done
-    return verdict
-
-
-@jitable
-def _stop(state: State, outcome: Outcome, rounds: int, place: int) -> None:
-    outcome.times[place] = rounds
-    assign(outcome.codes[place], state.answer)
-    assign(outcome.counts[place], state.data.counts)
-
-
-@jitable
-def _record(state: State, trace: Trace, place: int, arm: int, sample: float) -> None:
-    trace.arms[place] = arm
-    trace.samples[place] = sample
-    assign(trace.pursued[place], state.pursuit.code)
-    assign(trace.leading[place], state.answer)
-    trace.evidence[place] = state.scale[EVIDENCE]
-    trace.allowance[place] = state.scale[ALLOWANCE]
+    return ending

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 from stopwise.core.arrays import total
-from stopwise.problems import verbs
+from stopwise.core.functions import variant
+from stopwise.families.family import Family
+from stopwise.problems.problem import Problem
 from stopwise.sampling.sticky import region_growth
-from stopwise.stopping.likelihood import Growths, Threshold, common_growth
-from stopwise.stopping.verbs import level
+from stopwise.stopping.likelihood import Growths, Threshold
+from stopwise.stopping.rule import StoppingRule
 
 
-class _AllArms(NamedTuple):
+class _AllArms(Problem, listed=False):
     """All arms at once: what the region is about."""
 
     arms: int
 
+    def rank(self) -> int:
+        return self.arms
 
-verbs.rank.register(_AllArms)(lambda problem: problem.arms)
-verbs.union_bound.register(_AllArms)(lambda problem: 1)
-region_growth.register(Growths)(lambda tally: total(tally.arms))
+    def union_bound(self) -> int:
+        return 1
 
 
-def region_level(rule: Any, arms: int, family: Any) -> Callable[[float], float]:
+variant(region_growth, Growths)(lambda rule_state: total(rule_state.arms))
+
+
+def region_level(rule: StoppingRule, arms: int, family: Family) -> Callable[[float], float]:
     """log f(t) = beta(t, t^-5) for all arms together, but for the arms' own growths.
 
     For rules that are no thresholds, that of the literature's experiments, log((1 + log t) t^5).
@@ -34,7 +39,7 @@ def region_level(rule: Any, arms: int, family: Any) -> Callable[[float], float]:
         t = max(rounds, 1.0)
         if not isinstance(rule, Threshold):
             return math.log(1.0 + math.log(t)) + 5.0 * math.log(t)
-        fixed = level(rule, _AllArms(arms), family, t**-5.0)
-        return float(fixed) + float(common_growth(rule, t))
+        fixed = rule.level(_AllArms(arms), family, t**-5.0)
+        return float(fixed) + float(rule.common_growth(t))
 
     return log_f

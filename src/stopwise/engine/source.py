@@ -7,49 +7,29 @@ own random stream, and blocks of a size that depends on the block's number alone
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from stopwise.core.arrays import Floats, Ints, Rng
-from stopwise.core.errors import MissingVerb
-from stopwise.core.verbs import verb
 from stopwise.engine.design import Design, generator
-from stopwise.families.verbs import draw, of_arm
+from stopwise.engine.loop import AtMeans, Source
+from stopwise.families.family import Family
 
 FIRST, LAST = 128, 8192  # sizes of an arm's blocks: each twice as large as the one before
 ARMS = 2  # the streams of a repetition: 1 is the strategy's, (2, k) that of arm k
 
 
-class AtMeans(NamedTuple):
-    """Samples of the family, at the true means."""
-
-    means: Floats
-
-
-class Stacks(NamedTuple):
+class Stacks(Source):
     """Each arm's next samples, and how many of them are used."""
 
     samples: Floats
     used: Ints
 
-
-@verb(inline=True)
-def next_sample(source: Any, family: Any, arm: int, rng: Rng) -> float:
-    """The next sample of an arm."""
-    raise MissingVerb("next_sample", source)
-
-
-@next_sample.register(AtMeans)
-def _at_means(source: AtMeans, family: Any, arm: int, rng: Rng) -> float:
-    return draw(of_arm(family, arm), source.means[arm], rng)
-
-
-@next_sample.register(Stacks)
-def _from_stack(source: Stacks, family: Any, arm: int, rng: Rng) -> float:
-    place = source.used[arm]
-    source.used[arm] = place + 1
-    return source.samples[arm, place]
+    def next_sample(self, family: Family, arm: int, rng: Rng) -> float:
+        place = self.used[arm]
+        self.used[arm] = place + 1
+        return self.samples[arm, place]
 
 
 class Supply:
@@ -84,7 +64,7 @@ class Supply:
         return self._laws[arm].draw(size, self._rngs[arm])
 
 
-def empty_source(design: Design) -> Any:
+def empty_source(design: Design) -> Source:
     """What the loop is compiled for."""
     if not design.laws:
         return AtMeans(design.truth)

@@ -11,10 +11,9 @@ import numpy as np
 from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
-from stopwise.core.values import Family, check_role
-from stopwise.families.checks import check_means
-from stopwise.families.laws import FrozenLaw, Law, PilotLaw, law_of, with_deviations
-from stopwise.families.verbs import check_truth, of_arm, supports
+from stopwise.core.values import check_role
+from stopwise.families.family import Family, check_means
+from stopwise.families.laws import FrozenLaw, Law, PilotLaw
 
 ALLOWED = (
     "a mean for each arm; or for each arm its law (a frozen distribution of scipy.stats); or a table of "
@@ -31,7 +30,7 @@ class Truth(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-def read_truth(means: Any, family: Any, deviations: Any = None) -> Truth:
+def read_truth(means: Any, family: Family, deviations: Any = None) -> Truth:
     """Means, laws or pilot data as people give them."""
     check_role("family", family, Family)
     if means is None or (isinstance(means, Sized) and _size(means) > checks.MOST_ARMS):
@@ -42,16 +41,16 @@ def read_truth(means: Any, family: Any, deviations: Any = None) -> Truth:
     columns = _columns(means)
     if columns is not None:
         _nothing_else(deviations, "pilot data have their own")
-        laws = [_pilot(label, values) for label, values in columns.items()]
+        laws: list[Law] = [_pilot(label, values) for label, values in columns.items()]
         return _checked(laws, family, tuple(map(str, columns)))
     if deviations is None:
-        check_truth(family)
+        family.check_truth()
         return Truth(means)
     values = checks.vector("means", means)
     check_means(values, values.size, family, closed=True)
     spreads = _deviations(deviations, values.size)
     laws = [
-        law_of(of_arm(family, arm), float(mean), float(spread))
+        family.of_arm(arm).law_of(float(mean), float(spread))
         for arm, (mean, spread) in enumerate(zip(values, spreads, strict=True))
     ]
     return Truth(values, tuple(laws))
@@ -64,11 +63,11 @@ def _size(given: Sized) -> float:
         return math.inf
 
 
-def known_family(family: Any, laws: Sequence[Any]) -> Any:
+def known_family(family: Family, laws: Sequence[Any]) -> Any:
     """The family of somebody who knows the laws' deviations: for lower bounds and oracle weights."""
     if not laws:
         return family
-    return with_deviations(family, np.array([law.deviation for law in laws]))
+    return family.with_deviations(np.array([law.deviation for law in laws]))
 
 
 def _columns(given: Any) -> Mapping[Any, Any] | None:
@@ -149,19 +148,19 @@ def _deviations(given: Any, arms: int) -> Floats:
     return found
 
 
-def _checked(laws: Sequence[Any], family: Any, labels: tuple[str, ...] = ()) -> Truth:
+def _checked(laws: Sequence[Any], family: Family, labels: tuple[str, ...] = ()) -> Truth:
     """Refuse laws with values that the family does not have."""
     for arm, law in enumerate(laws):
-        own, where = of_arm(family, arm), f"means[{labels[arm]!r}]" if labels else f"means[{arm}]"
+        own, where = family.of_arm(arm), f"means[{labels[arm]!r}]" if labels else f"means[{arm}]"
         for value in _some_values(law):
-            if not supports(own, value):
+            if not own.supports(value):
                 raise BadArgument(
                     where, value, f"a law with values that {family!r} has", _hint(family)
                 )
     return Truth(np.array([law.mean for law in laws]), tuple(laws), labels)
 
 
-def _hint(family: Any) -> str:
+def _hint(family: Family) -> str:
     return "The samples of a simulation are what a campaign of the family may be told."
 
 

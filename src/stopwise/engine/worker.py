@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core import kernels
 from stopwise.core.arrays import arrays_in
+from stopwise.core.compile import kernels
 from stopwise.core.data import State
 from stopwise.core.errors import StopwiseError
 from stopwise.engine.design import Design, generator
-from stopwise.engine.loop import Outcome, Trace, run_rounds
+from stopwise.engine.ending import Ending
+from stopwise.engine.loop import Outcome, Trace, begin, run_rounds
 from stopwise.engine.source import Supply, empty_source
-from stopwise.engine.step import begin
-from stopwise.engine.verdict import Verdict
 
 CHUNK = 32_768  # rounds between chances to stop
 
@@ -26,8 +25,8 @@ class Worker:
 
     def __init__(self, design: Design, trace: Trace | None = None) -> None:
         self.design = design
-        self.state: State = begin(design.setting)
-        memory = arrays_in(self.state._replace(sketch=None))  # a sketch is built from data anyway
+        self.state: State = begin(design)
+        memory = arrays_in(self.state._replace(cache=None))  # a cache is built from data anyway
         self._first = [(each, each.copy()) for each in memory if each.flags.writeable]
         self.trace = new_trace(design.code_size) if trace is None else trace
         self.kernel = kernel(design, self.state, self.trace)
@@ -39,19 +38,19 @@ class Worker:
         design = self.design
         for each, first in self._first:
             each[...] = first
-        rng = dice = generator(seed, cell, repetition)
-        if getattr(design.strategy, "uses_randomness", False):
-            dice = generator(seed, cell, repetition, 1)
+        rng = strategy_rng = generator(seed, cell, repetition)
+        if design.strategy.uses_randomness:
+            strategy_rng = generator(seed, cell, repetition, 1)
         supply = Supply(design, seed, cell, repetition)
         while True:
             rounds = int(outcome.progress[0])
             stop = min(rounds + supply.fill(rounds, CHUNK), design.max_rounds)
-            verdict = self.kernel(
-                *(design.setting, supply.source, design.levels, stop, rng, dice),
+            ending = self.kernel(
+                *(design.setting, supply.source, design.levels, stop, rng, strategy_rng),
                 *(self.state, outcome, self.trace),
             )
-            if verdict != Verdict.FINE:
-                raise Verdict(verdict).error(design, self.state, int(outcome.progress[0]))
+            if ending != Ending.FINE:
+                raise Ending(ending).error(design, self.state, int(outcome.progress[0]))
             yield int(outcome.progress[0])
             over = outcome.progress[1] == design.levels.size
             if over or outcome.progress[0] >= design.max_rounds or stopped():
@@ -84,7 +83,12 @@ _compiling = threading.Lock()
 
 def kernel(design: Design, state: State, trace: Trace) -> Callable[..., int]:
     """The compiled loop; one that may allocate where a user's functions do; plain without a compiler."""
-    key = (kernels.kind(design.setting), bool(design.laws), kernels.foreign_state())
+    key = (
+        kernels.kind(design.setting),
+        kernels.kind(state.strategy_state),
+        bool(design.laws),
+        kernels.foreign_state(),
+    )
     with _compiling:
         if key not in _kernels:
             _kernels[key] = _compile(design, state, trace)
@@ -117,7 +121,7 @@ def _compiled(design: Design, state: State, trace: Trace, allocates: bool) -> Ca
 
 
 class CannotCompile(StopwiseError, TypeError):
-    """A function registered for one of the values is not code that numba can compile."""
+    """A method of one of the values is not code that numba can compile."""
 
     def __init__(self, design: Design, cause: BaseException) -> None:
         names = ", ".join(type(each).__name__ for each in design.setting)

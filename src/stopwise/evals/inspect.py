@@ -132,7 +132,7 @@ class _OneTask:
     def __init__(self, shared: PairedStopping, arm: int) -> None:
         self.shared, self.arm = shared, arm
 
-    async def start_task(self, task: Any, samples: list[Any], epochs: int) -> str:  # noqa: ARG002
+    async def start_task(self, task: Any, samples: list[Any], epochs: int) -> str:
         ids = [place if each.id is None else each.id for place, each in enumerate(samples, 1)]
         self.shared.start(self.shared.labels[self.arm], ids, epochs)
         return "stopwise"
@@ -144,7 +144,7 @@ class _OneTask:
     async def complete_sample(
         self,
         id: str | int,  # noqa: A002
-        epoch: int,  # noqa: ARG002
+        epoch: int,
         scores: dict[str, Any],
     ) -> None:
         self.shared.tell(self.arm, id, scores)

@@ -14,12 +14,12 @@ from typing import Any
 
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument
+from stopwise.core.seeds import RngLike, chosen_seed
 from stopwise.core.spelling import family as spelled_family
-from stopwise.core.values import Family
 from stopwise.evals.report import EvalReport
 from stopwise.evals.score import scored, scored_async
 from stopwise.evals.work import Call, EvalFailed as EvalFailed, StoredWork, Work, open_campaign
-from stopwise.families.verbs import interval
+from stopwise.families.family import Family
 from stopwise.paired.session import PairedSession
 
 Score = Callable[[Any, Any], float] | Callable[[Any, Any], Awaitable[float]]
@@ -36,7 +36,8 @@ def _begin(
     epsilon: float = 0.0,
     pool: bool = True,
     goal: str = "max",
-    seed: int = 0,
+    seed: int | None = None,
+    rng: RngLike | None = None,
     storage: str | PathLike[str] | None = None,
     name: str | None = None,
     lease: float | None = None,
@@ -53,7 +54,7 @@ def _begin(
     size = len(items) if checks.truth("pool", pool) and fixed else None
     asked = {"delta": delta, "epsilon": epsilon, "pool": size, "goal": goal, "deterministic": fixed}
     session = PairedSession(chosen, len(options), **asked)  # type: ignore[arg-type]
-    made = options, items, session, crew, checks.seed(seed)
+    made = options, items, session, crew, chosen_seed(seed, rng, 0)
     if storage is None:
         return Work(*made)
     spec = {
@@ -99,7 +100,7 @@ def _named(options: Any) -> dict[str, Any]:
 
 def _spelled(family: Family) -> Any:
     """A family that differences are known for, as a spec has it."""
-    low, high = interval(family)
+    low, high = family.interval()
     if not math.isfinite(high - low):
         return {"kind": "gaussian", "variance": "unknown"}
     coin = family == spelled_family("bernoulli")
@@ -119,7 +120,8 @@ def best_of(
     goal: str = "max",
     workers: int = 1,
     retries: int = 0,
-    seed: int = 0,
+    seed: int | None = None,
+    rng: RngLike | None = None,
     storage: str | PathLike[str] | None = None,
     name: str | None = None,
     lease: float | None = None,
@@ -128,10 +130,11 @@ def best_of(
     """Which option scores best on the same items? ``score(option, item)`` gives a number from 0 to 1.
 
     Items are taken in a random order, each by all options that are in, with ``workers`` calls at a time
-    (threads; tasks if ``score`` is a coroutine function). It stops when an option is proven to be beaten
-    by none by epsilon or more, on items like these: they are taken for a random sample, and may be too
-    few for an answer. ``deterministic=True`` says that an option always has the same score on an item
-    (no sampled answers, no model as a judge): then the answer is about just these items, unless
+    (threads; tasks if ``score`` is a coroutine function). The order is that of ``seed``, by default 0,
+    or of ``rng``: a number, a numpy SeedSequence or Generator. It stops when an option is proven to be
+    beaten by none by epsilon or more, on items like these: they are taken for a random sample, and may
+    be too few for an answer. ``deterministic=True`` says that an option always has the same score on an
+    item (no sampled answers, no model as a judge): then the answer is about just these items, unless
     ``pool=False``, and the first 5 scores of each option are made twice to check that. Other numbers
     than 0 to 1: ``family=sw.Bounded(0, 10)``, or ``sw.Gaussian(variance=None)``. A call that fails ends
     the comparison, unless it succeeds with ``retries``. Ctrl-C returns what is known.
@@ -141,7 +144,7 @@ def best_of(
     several processes may make the call at once, and ``stopwise serve`` shows it. A score may take any
     time, unless there is a ``lease`` of so many seconds.
     """
-    asked = family, delta, epsilon, pool, goal, seed, storage, name, lease, deterministic
+    asked = family, delta, epsilon, pool, goal, seed, rng, storage, name, lease, deterministic
     again = checks.whole("retries", retries, least=0)
     work = _begin(options, items, workers, *asked)
     with _bar(work, progress) as step:

@@ -10,7 +10,7 @@ import numpy as np
 from stopwise.core.tables import text_table
 from stopwise.paired.bounds import joint
 from stopwise.paired.session import PairedSession
-from stopwise.paired.standing import tied
+from stopwise.paired.status import tied
 
 MORE = (
     "All items are used, and the evidence is not enough. Give more items or a larger epsilon; or say "

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import math
 
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
+
+Sloped = tuple[float, float]  # a value and its derivative
 
 # 3, 3/sqrt 2, ... 3/2^16: of any gap between, the nearest keeps at least .97 of what it would earn
 FINE_GAPS = (3.0, math.sqrt(2.0), 33)
 
 
 @jitable
-def coin_bet(heads: float, tosses: float, p: float, u: float) -> tuple[float, float]:
+def coin_bet(heads: float, tosses: float, p: float, u: float) -> Sloped:
     """log of e^(u heads)/(1 + p(e^u - 1))^tosses: the odds e^u times those of p; and its slope in p."""
     more = math.expm1(u)
     return u * heads - tosses * math.log1p(p * more), -tosses * more / (1.0 + p * more)
 
 
 @jitable
-def scale_bet(count: float, mean: float, c: float, u: float) -> tuple[float, float]:
+def scale_bet(count: float, mean: float, c: float, u: float) -> Sloped:
     """Exponential rewards: the rate e^-u/c against 1/c."""
     if not mean > 0.0:
         return -count * u, 0.0
@@ -30,7 +32,7 @@ def scale_bet(count: float, mean: float, c: float, u: float) -> tuple[float, flo
 
 
 @jitable
-def half_normal(x: float) -> tuple[float, float]:
+def half_normal(x: float) -> Sloped:
     """x^2/2 + log 2 Phi(x), what a half-normal prior makes of a z-score; and its derivative."""
     y = -x * math.sqrt(0.5)
     if y < -20.0:  # Phi is 1

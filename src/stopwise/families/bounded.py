@@ -1,4 +1,4 @@
-"""Rewards in a known interval, of any shape: bets that adapt to how they are spread.
+"""Rewards in a known interval, of any shape: judged by bets that adapt to their spread, or as coins.
 
 An arm's samples are kept as shares on a few nodes: a sample between two nodes counts for both, in
 proportion to how near it is. That keeps their number and mean, and every bet of docs/thresholds.md
@@ -10,27 +10,127 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints
-from stopwise.core.verbs import jitable
-from stopwise.families import verbs
-from stopwise.families.bounded_coin import BoundedCoin, Ends, OnInterval, check_ends
-from stopwise.families.gaussian import Gaussian
-from stopwise.families.laws import with_deviations
-from stopwise.families.posterior import posterior_draw
-from stopwise.families.surprise import least_surprise
-from stopwise.families.verbs import OneVariance, Quadratic
+from stopwise.core.arrays import Floats, Ints, Rng, moments_with
+from stopwise.core.checks import LARGEST, finite, moderate
+from stopwise.core.errors import BadArgument
+from stopwise.core.functions import jitable
+from stopwise.core.options import NUMBER, Option
+from stopwise.families import divergences
+from stopwise.families.bets import Sloped, coin_bet
+from stopwise.families.family import Family, Quadratic
+from stopwise.families.gaussian import NormalArm
+from stopwise.families.laws import BetaLaw, beta_law
+from stopwise.families.mixtures import beta_regret
 
 STEPS = 64  # between nodes, which are closer to each other near the ends, as (1 - cos)/2 is
-LARGEST = 0.995  # bet; the next ones are half of it, a quarter, ...
+LARGEST_BET = 0.995  # the next ones are half of it, a quarter, ...
 ENOUGH, NARROW = 100, 0.1  # samples, and the part of the interval, from which on it seems too wide
 NO_SPREAD = 1e-6  # of the interval's squared length: the least variance that somebody may know
 
 
-class Bounded(Ends, OnInterval):
+class OnInterval(Family, listed=False):
+    """Any distribution on [low, high]; what is known without a look at the samples.
+
+    The Bernoulli divergence of the rescaled means is the smallest that two such distributions can have;
+    ``variance`` is the largest that the mean allows. Simulated rewards are drawn, unless a law is given,
+    from the Beta law with this mean and a + b = 2 (uniform for the middle mean).
+    """
+
+    low: float
+    high: float
+    options = {
+        "low": Option(NUMBER, "The least possible value; 0 if empty"),
+        "high": Option(NUMBER, "The largest possible value; 1 if empty"),
+    }
+
+    def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
+        self.low, self.high = check_ends(low, high)
+
+    def interval(self) -> tuple[float, float]:
+        return (self.low, self.high)
+
+    def variance_at(self, mu: float) -> float:
+        return (mu - self.low) * (self.high - mu)
+
+    def variance_slope(self, mu: float) -> float:
+        return self.low + self.high - 2.0 * mu
+
+    def convex(self) -> bool:
+        return True
+
+    def supports(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def divergence(self, mu: float, lam: float) -> float:
+        low, high = self.low, self.high
+        width = high - low
+        p, q = (mu - low) / width, (lam - low) / width
+        if divergences.survive_rounding(p, q):
+            return divergences.binary_divergence(p, q)
+        return (
+            divergences.coin_divergence(mu - low, high - mu, lam - mu, lam - low, high - lam)
+            / width
+        )
+
+    def natural(self, mu: float) -> float:
+        return math.log((mu - self.low) / (self.high - mu)) / (self.high - self.low)
+
+    def tilt(self, mu: float, slope: float) -> float:
+        width = self.high - self.low
+        return self.low + width * divergences.binary_tilt((mu - self.low) / width, slope * width)
+
+    def draw(self, mean: float, rng: Rng) -> float:
+        width = self.high - self.low
+        share = (mean - self.low) / width
+        return self.low + width * rng.beta(2.0 * share, 2.0 * (1.0 - share))
+
+    def posterior_draw(self, count: float, mean: float, rng: Rng) -> float:
+        """That of coins, for a uniform prior."""
+        width = self.high - self.low
+        share = (mean - self.low) / width
+        return self.low + width * rng.beta(1.0 + count * share, 1.0 + count * (1.0 - share))
+
+    def unsupported(self) -> str:
+        return (
+            "Widen the interval in a new campaign; or clip every value to it, all in the same way, before "
+            "it is told. Never leave out the values that do not fit: what is left is biased."
+        )
+
+    def law_of(self, mean: float, deviation: float) -> BetaLaw:
+        return beta_law(mean, deviation, self.low, self.high)
+
+    def regret(self, count: float, mean: float, center: float, spread: float) -> float:
+        share = (mean - self.low) / (self.high - self.low)
+        return beta_regret(count * share, count * (1.0 - share))
+
+    def bound_remark(self) -> str:
+        return "if the rewards lie at the ends of the interval, else fewer may do"
+
+
+class BoundedCoin(OnInterval):
+    """Numbers between two ends, of any shape, judged as coins with the same (rescaled) means.
+
+    Every guarantee of coins carries over, but a coin spreads more than any other law with its mean, so
+    that scores of a small spread take many more samples than with ``Bounded``.
+    """
+
+    title = "Numbers between two ends, judged as if they were coins"
+
+    def bet_sizes(self) -> tuple[float, float, int]:
+        return (3.0, 2.0, 19)
+
+    def bet(self, side: float, count: float, mean: float, c: float, gap: float) -> Sloped:
+        low, width = self.low, self.high - self.low
+        heads = count * ((mean - low) / width)
+        value, slope = coin_bet(heads, count, (c - low) / width, side * gap)
+        return value, slope / width
+
+
+class Bounded(OnInterval):
     """Any distribution on [low, high]: nothing else is assumed.
 
     Stopping is by bets against each possible mean, which adapt to the spread of the samples; sampling is
@@ -39,11 +139,41 @@ class Bounded(Ends, OnInterval):
     given, have the Beta law with a + b = 2.
     """
 
-    __slots__ = ()
     title = "Numbers between two ends, of any shape"
 
-    def __new__(cls, low: float = 0.0, high: float = 1.0) -> Bounded:
-        return super().__new__(cls, *check_ends(low, high))
+    def init_stats(self, arms: int) -> Scores:
+        nodes = new_nodes()
+        counts, means, squares, variances = np.zeros((4, arms))
+        return Scores(counts, means, squares, variances, np.zeros((arms, nodes.size)), nodes)
+
+    def update_stats(self, stats: Scores, arm: int, sample: float) -> None:
+        width = self.high - self.low
+        x = min(max((sample - self.low) / width, 0.0), 1.0)
+        count = stats.counts[arm] + 1.0
+        mean, squares = moments_with(count, stats.means[arm], stats.squares[arm], x)
+        stats.counts[arm], stats.means[arm], stats.squares[arm] = count, mean, squares
+        # as if there were one sample more, of a coin: constant samples do not say that there is no spread
+        share = (count * mean + 0.5) / (count + 1.0)
+        spread = (squares + share * (1.0 - share)) / (count + 1.0)
+        stats.variances[arm] = spread * width * width
+        place = _node_below(stats.nodes, x)
+        left, right = stats.nodes[place], stats.nodes[place + 1]
+        part = (x - left) / (right - left)
+        stats.shares[arm, place] += 1.0 - part
+        stats.shares[arm, place + 1] += part
+
+    def estimated(self, stats: Scores) -> BoundedSeen:
+        return BoundedSeen(self.low, self.high, stats.variances, stats.shares, stats.nodes)
+
+    def with_deviations(self, deviations: Floats) -> BoundedSeen:
+        least = NO_SPREAD * (self.high - self.low) ** 2
+        variances, nodes = np.maximum(np.asarray(deviations) ** 2, least), new_nodes()
+        return BoundedSeen(
+            self.low, self.high, variances, np.zeros((variances.size, nodes.size)), nodes
+        )
+
+    def likelihood_family(self) -> BoundedCoin:
+        return BoundedCoin(self.low, self.high)
 
 
 class Scores(NamedTuple):
@@ -57,66 +187,133 @@ class Scores(NamedTuple):
     nodes: Floats
 
 
-class _Seen(NamedTuple):
+class BoundedSeen(Quadratic, listed=False):
+    """Arms of ``Bounded`` as their samples show them: with estimated variances."""
+
     low: float
     high: float
     variance: Floats
     shares: Floats
     nodes: Floats
 
-
-class BoundedSeen(_Seen, Quadratic, listed=False):
-    """Arms of ``Bounded`` as their samples show them: with estimated variances."""
-
-    __slots__ = ()
-
     def __repr__(self) -> str:
         return f"Bounded(low={self.low}, high={self.high}), variances {self.variance.tolist()}"
 
+    def add_at_end(self, arm: int, count: float, high: bool) -> float:
+        node = self.nodes.size - 1 if high else 0
+        before = float(self.shares[arm, node])
+        self.shares[arm, node] = before + count
+        return before
 
-class _Arm(NamedTuple):
+    def restore_end(self, arm: int, high: bool, before: float) -> None:
+        self.shares[arm, self.nodes.size - 1 if high else 0] = before
+
+    def likelihood_family(self) -> BoundedCoin:
+        return BoundedCoin(self.low, self.high)
+
+    def arms_alike(self) -> bool:
+        return False
+
+    def mean_space(self) -> tuple[float, float]:
+        return (self.low, self.high)
+
+    def glr_dominates(self) -> bool:
+        return False
+
+    def of_arm(self, arm: int) -> BoundedArm:
+        shares = self.shares[arm]
+        return BoundedArm(self.variance[arm], self.low, self.high, shares, self.nodes)
+
+    def of_arms(self, arms: Ints) -> BoundedSeen:
+        own = self.variance[arms], self.shares[arms]
+        return BoundedSeen(self.low, self.high, *own, self.nodes)
+
+    def update_of_arms(self, family: Self, arms: Ints) -> None:
+        for k in range(arms.size):
+            self.variance[k] = family.variance[arms[k]]
+            for place in range(self.nodes.size):
+                self.shares[k, place] = family.shares[arms[k], place]
+
+    def warning(self, labels: Sequence[str]) -> str:
+        used = self.nodes[self.shares.sum(axis=0) > 0.0]
+        if self.shares.sum() < ENOUGH or used[-1] - used[0] > NARROW:
+            return ""
+        width = self.high - self.low
+        low, high = self.low + width * used[0], self.low + width * used[-1]
+        return (
+            f"all samples so far lie between {low:.4g} and {high:.4g}, a small part of {self.low:g} to "
+            f"{self.high:g}: the answer is safe, but it takes more samples than with ends that are close."
+        )
+
+    def bound_remark(self) -> str:
+        return "but T* is here that of normal rewards with these standard deviations: a scale, not a bound"
+
+    def bet_sizes(self) -> tuple[float, float, int]:
+        return (LARGEST_BET, 2.0, 12)
+
+    def pair_decay(self) -> float:
+        return 0.8
+
+
+class BoundedArm(NormalArm, listed=False):
+    """One arm of ``Bounded``, with its estimated variance."""
+
     low: float
     high: float
-    variance: float
     shares: Floats
     nodes: Floats
 
+    def mean_space(self) -> tuple[float, float]:
+        return (self.low, self.high)
 
-class BoundedArm(_Arm, OneVariance, listed=False):
-    """One of them."""
+    def bet(self, side: float, count: float, mean: float, c: float, gap: float) -> Sloped:
+        """sum over nodes x of their share times log(1 - gap + gap x/c); for -1 its mirror image."""
+        width, up = self.high - self.low, side > 0.0
+        place = max(float(c - self.low if up else self.high - c) / width, 1e-300)
+        value = slope = 0.0
+        gap = float(gap)  # plain Python is quicker with its own numbers
+        rest = 1.0 - gap
+        for k in range(self.nodes.size):
+            share = float(self.shares[k])
+            if share > 0.0:
+                x = float(self.nodes[k])
+                won = gap * ((x if up else 1.0 - x) / place)
+                factor = rest + won
+                value += share * math.log(factor)
+                slope += share * (won / factor)
+        return value, -side * slope / (place * width)
 
-    __slots__ = ()
+    def log_bet_factor(self, side: float, sample: float, c: float, gap: float) -> float:
+        if side > 0.0:
+            ratio = (sample - self.low) / max(c - self.low, 1e-300)
+        else:
+            ratio = (self.high - sample) / max(self.high - c, 1e-300)
+        return math.log(max(1.0 - gap + gap * ratio, 1e-300))
+
+    def log_wealth_bound(self, side: float, count: float, mean: float, c: float) -> float:
+        """N log(max(1, mean/c)): the logarithm is concave, so samples at their mean would earn the most."""
+        if side > 0.0:
+            ratio = (mean - self.low) / max(c - self.low, 1e-300)
+        else:
+            ratio = (self.high - mean) / max(self.high - c, 1e-300)
+        return count * math.log(ratio) if ratio > 1.0 else 0.0
+
+
+def check_ends(low: float, high: float) -> tuple[float, float]:
+    """Two finite numbers, the second above the first."""
+    low, high = finite("low", low), finite("high", high)
+    if not low < high:
+        raise BadArgument("high", high, f"a number above low = {low}")
+    for name, end in (("low", low), ("high", high)):
+        moderate(name, end)
+    if high - low < 1.0 / LARGEST:
+        raise BadArgument("high", high, f"a number at least {1.0 / LARGEST:g} above low = {low}")
+    return low, high
 
 
 def new_nodes() -> Floats:
-    """From 0 to 1."""
+    """STEPS + 1 numbers from 0 to 1."""
     return np.sin(0.5 * math.pi * np.arange(STEPS + 1) / STEPS) ** 2
-
-
-@verbs.record.register(Bounded)
-def _record(family: Bounded, arms: int) -> Scores:
-    nodes = new_nodes()
-    counts, means, squares, variances = np.zeros((4, arms))
-    return Scores(counts, means, squares, variances, np.zeros((arms, nodes.size)), nodes)
-
-
-@verbs.note.register(Bounded)
-def _note(family: Bounded, record: Scores, arm: int, sample: float) -> None:
-    width = family.high - family.low
-    x = min(max((sample - family.low) / width, 0.0), 1.0)
-    record.counts[arm] += 1.0
-    count, before = record.counts[arm], record.means[arm]
-    record.means[arm] += (x - before) / count
-    record.squares[arm] += (x - before) * (x - record.means[arm])
-    # as if there were one sample more, of a coin: constant samples do not say that there is no spread
-    share = (count * record.means[arm] + 0.5) / (count + 1.0)
-    spread = (record.squares[arm] + share * (1.0 - share)) / (count + 1.0)
-    record.variances[arm] = spread * width * width
-    place = _node_below(record.nodes, x)
-    left, right = record.nodes[place], record.nodes[place + 1]
-    part = (x - left) / (right - left)
-    record.shares[arm, place] += 1.0 - part
-    record.shares[arm, place + 1] += part
 
 
 @jitable
@@ -128,131 +325,3 @@ def _node_below(nodes: Floats, x: float) -> int:
     while place < STEPS - 1 and nodes[place + 1] <= x:
         place += 1
     return place
-
-
-@verbs.seen.register(Bounded)
-def _seen(family: Bounded, record: Scores) -> BoundedSeen:
-    return BoundedSeen(family.low, family.high, record.variances, record.shares, record.nodes)
-
-
-@with_deviations.register(Bounded)
-def _with_deviations(family: Bounded, deviations: Floats) -> BoundedSeen:
-    least = NO_SPREAD * (family.high - family.low) ** 2
-    variances, nodes = np.maximum(np.asarray(deviations) ** 2, least), new_nodes()
-    return BoundedSeen(
-        family.low, family.high, variances, np.zeros((variances.size, nodes.size)), nodes
-    )
-
-
-@verbs.add_at_end.register(BoundedSeen)
-def _add_at_end(family: BoundedSeen, arm: int, count: float, high: bool) -> float:
-    node = family.nodes.size - 1 if high else 0
-    before = float(family.shares[arm, node])
-    family.shares[arm, node] = before + count
-    return before
-
-
-@verbs.restore_end.register(BoundedSeen)
-def _restore_end(family: BoundedSeen, arm: int, high: bool, before: float) -> None:
-    family.shares[arm, family.nodes.size - 1 if high else 0] = before
-
-
-verbs.likelihood.register(Bounded)(lambda family: BoundedCoin(family.low, family.high))
-verbs.likelihood.register(BoundedSeen)(lambda family: BoundedCoin(family.low, family.high))
-verbs.arms_alike.register(BoundedSeen)(lambda family: False)
-verbs.space.register(BoundedSeen)(lambda family: (family.low, family.high))
-verbs.space.register(BoundedArm)(lambda family: (family.low, family.high))
-verbs.screens.register(BoundedSeen)(lambda family: False)
-
-
-@verbs.of_arm.register(BoundedSeen)
-def _of_arm(family: BoundedSeen, arm: int) -> BoundedArm:
-    shares = family.shares[arm]
-    return BoundedArm(family.low, family.high, family.variance[arm], shares, family.nodes)
-
-
-@verbs.of_group.register(BoundedSeen)
-def _of_group(family: BoundedSeen, arms: Ints) -> BoundedSeen:
-    own = family.variance[arms], family.shares[arms]
-    return BoundedSeen(family.low, family.high, *own, family.nodes)
-
-
-@verbs.regroup.register(BoundedSeen)
-def _regroup(own: BoundedSeen, family: BoundedSeen, arms: Ints) -> None:
-    for k in range(arms.size):
-        own.variance[k] = family.variance[arms[k]]
-        for place in range(own.nodes.size):
-            own.shares[k, place] = family.shares[arms[k], place]
-
-
-@verbs.caution.register(BoundedSeen)
-def _caution(family: BoundedSeen, labels: Sequence[str]) -> str:
-    used = family.nodes[family.shares.sum(axis=0) > 0.0]
-    if family.shares.sum() < ENOUGH or used[-1] - used[0] > NARROW:
-        return ""
-    width = family.high - family.low
-    low, high = family.low + width * used[0], family.low + width * used[-1]
-    return (
-        f"all samples so far lie between {low:.4g} and {high:.4g}, a small part of {family.low:g} to "
-        f"{family.high:g}: the answer is safe, but it takes more samples than with ends that are close."
-    )
-
-
-for _verb in (
-    *(verbs.divergence, verbs.variance, verbs.variance_slope, verbs.natural, verbs.tilt),
-    *(verbs.upper, verbs.lower, least_surprise, posterior_draw),
-):  # an arm with an estimated variance is weighed as a Gaussian one
-    _verb.register(BoundedArm)(_verb.dispatch(Gaussian))
-
-
-@verbs.bound_remark.register(BoundedSeen)
-def _bound_remark(family: BoundedSeen) -> str:
-    return (
-        "but T* is here that of normal rewards with these standard deviations: a scale, not a bound"
-    )
-
-
-# ------------------------------------------------------------------------------------------- bets
-
-verbs.gaps.register(BoundedSeen)(lambda family: (LARGEST, 2.0, 12))
-verbs.likeness.register(BoundedSeen)(lambda family: 0.8)
-
-
-@verbs.bet.register(BoundedArm)
-def _bet(
-    family: BoundedArm, side: float, count: float, mean: float, c: float, gap: float
-) -> tuple[float, float]:
-    """sum over nodes x of their share times log(1 - gap + gap x/c); for -1 its mirror image."""
-    width, up = family.high - family.low, side > 0.0
-    place = max(float(c - family.low if up else family.high - c) / width, 1e-300)
-    value = slope = 0.0
-    gap = float(gap)  # plain Python is quicker with its own numbers
-    rest = 1.0 - gap
-    for k in range(family.nodes.size):
-        share = float(family.shares[k])
-        if share > 0.0:
-            x = float(family.nodes[k])
-            won = gap * ((x if up else 1.0 - x) / place)
-            factor = rest + won
-            value += share * math.log(factor)
-            slope += share * (won / factor)
-    return value, -side * slope / (place * width)
-
-
-@verbs.factor.register(BoundedArm)
-def _factor(family: BoundedArm, side: float, sample: float, c: float, gap: float) -> float:
-    if side > 0.0:
-        ratio = (sample - family.low) / max(c - family.low, 1e-300)
-    else:
-        ratio = (family.high - sample) / max(family.high - c, 1e-300)
-    return math.log(max(1.0 - gap + gap * ratio, 1e-300))
-
-
-@verbs.ceiling.register(BoundedArm)
-def _ceiling(family: BoundedArm, side: float, count: float, mean: float, c: float) -> float:
-    """N log(max(1, mean/c)): the logarithm is concave, so samples at their mean would earn the most."""
-    if side > 0.0:
-        ratio = (mean - family.low) / max(c - family.low, 1e-300)
-    else:
-        ratio = (family.high - mean) / max(family.high - c, 1e-300)
-    return count * math.log(ratio) if ratio > 1.0 else 0.0

@@ -13,7 +13,6 @@ import numpy as np
 
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.errors import BadArgument
-from stopwise.core.verbs import verb
 
 
 @runtime_checkable
@@ -34,23 +33,6 @@ class Law(Protocol):
 
     def draw(self, count: int, rng: Rng) -> Floats:
         """So many samples."""
-
-
-@verb
-def law_of(family: Any, mean: float, deviation: float) -> Any:
-    """The law with this mean and standard deviation that simulations of the family draw from."""
-    raise BadArgument(
-        "deviations",
-        deviation,
-        f"nothing with {family!r}, whose mean decides its standard deviation",
-        "For samples of another law give the law itself in place of the mean.",
-    )
-
-
-@verb
-def with_deviations(family: Any, deviations: Floats) -> Any:
-    """The family of somebody who knows the arms' standard deviations: for oracles at the truth."""
-    return family
 
 
 class NormalLaw(NamedTuple):

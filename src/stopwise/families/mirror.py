@@ -7,46 +7,49 @@ if X is.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from stopwise.core.verbs import verb
-from stopwise.families import verbs
-from stopwise.families.verbs import Logarithmic, OneVariance
+from stopwise.core.functions import variant, variants
+from stopwise.families.family import Family, Logarithmic, OneVariance
 
 
-class Mirror(NamedTuple):
+class Mirror(Family, listed=False):
     """The image of a family. It has what oracles ask, and draws nothing."""
 
-    family: Any
+    family: Family
+
+    def interval(self) -> tuple[float, float]:
+        low, high = self.family.interval()
+        return -high, -low
+
+    def of_arm(self, arm: int) -> Mirror:
+        return Mirror(self.family.of_arm(arm))
+
+    def arms_alike(self) -> bool:
+        return self.family.arms_alike()
+
+    def convex(self) -> bool:
+        return self.family.convex()
+
+    def divergence(self, mu: float, lam: float) -> float:
+        return self.family.divergence(-mu, -lam)
+
+    def variance_at(self, mu: float) -> float:
+        return self.family.variance_at(-mu)
+
+    def variance_slope(self, mu: float) -> float:
+        return -self.family.variance_slope(-mu)
+
+    def natural(self, mu: float) -> float:
+        return -self.family.natural(-mu)
+
+    def tilt(self, mu: float, slope: float) -> float:
+        return -self.family.tilt(-mu, -slope)
 
 
-@verb
-def mirrored(family: Any) -> Any:
+@variants
+def mirrored(family: Family) -> Family:
     """The family of -X, for X of a family."""
     return Mirror(family)
 
 
-mirrored.register(OneVariance)(lambda family: family)
-mirrored.register(Logarithmic)(lambda family: family)
-
-
-@verbs.interval.register(Mirror)
-def _interval(mirror: Mirror) -> tuple[float, float]:
-    low, high = verbs.interval(mirror.family)
-    return -high, -low
-
-
-@verbs.of_arm.register(Mirror)
-def _of_arm(mirror: Mirror, arm: int) -> Mirror:
-    return Mirror(verbs.of_arm(mirror.family, arm))
-
-
-verbs.arms_alike.register(Mirror)(lambda mirror: verbs.arms_alike(mirror.family))
-verbs.convex.register(Mirror)(lambda mirror: verbs.convex(mirror.family))
-verbs.divergence.register(Mirror)(
-    lambda mirror, mu, lam: verbs.divergence(mirror.family, -mu, -lam)
-)
-verbs.variance.register(Mirror)(lambda mirror, mu: verbs.variance(mirror.family, -mu))
-verbs.variance_slope.register(Mirror)(lambda mirror, mu: -verbs.variance_slope(mirror.family, -mu))
-verbs.natural.register(Mirror)(lambda mirror, mu: -verbs.natural(mirror.family, -mu))
-verbs.tilt.register(Mirror)(lambda mirror, mu, slope: -verbs.tilt(mirror.family, -mu, -slope))
+variant(mirrored, OneVariance)(lambda family: family)
+variant(mirrored, Logarithmic)(lambda family: family)

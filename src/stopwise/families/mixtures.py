@@ -2,16 +2,16 @@
 
 m is the mixture of the arm's likelihoods over its prior. For any true mean mu the process
 m(data)/p_mu(data) is a nonnegative martingale (a supermartingale for Bounded), which is what makes
-the threshold log(union bound/delta) + sum of r valid under any sampling rule.
+the threshold log(union bound/delta) + sum of r valid under any sampling rule. The constants of Kaufmann &
+Koolen's (2021) mixture martingales, which need no prior, come last.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import regret
+from stopwise.core.functions import jitable
+from stopwise.core.roots import Equation, newton
 
 LOG_2 = math.log(2.0)
 SPREADS = 8  # powers of 8 on either side of 1, where no scale is known
@@ -67,15 +67,6 @@ def gamma_regret(shape: float, total: float, rate: float) -> float:
 
 
 @jitable
-def over_spreads(family: Any, count: float, mean: float) -> float:
-    """Against the mean of the priors with spreads 8^-8 to 8^8, which is a prior again."""
-    least, made = math.inf, 0.0
-    for j in range(-SPREADS, SPREADS + 1):
-        least, made = add_mixture(least, made, regret(family, count, mean, 0.0, 8.0**j))
-    return mean_regret(least, made)
-
-
-@jitable
 def add_mixture(least: float, made: float, lost: float) -> tuple[float, float]:
     """One more mixture, e^-lost, to a sum of them, made * e^-least."""
     if lost == math.inf:
@@ -89,3 +80,73 @@ def add_mixture(least: float, made: float, lost: float) -> tuple[float, float]:
 def mean_regret(least: float, made: float) -> float:
     """What the mean of all of them loses."""
     return least - math.log(made / (2 * SPREADS + 1)) if made > 0.0 else math.inf
+
+
+# --------------------------------------------------------------- Kaufmann & Koolen's martingales
+
+
+class _LessLogarithm(Equation):
+    """x - log x = y, for x >= 1."""
+
+    y: float
+
+    def at(self, x: float) -> tuple[float, float]:
+        return (x - math.log(x) - self.y, 1.0 - 1.0 / x) if x > 1.0 else (0.0, 1.0)
+
+
+def _inverse_of_x_less_log(y: float) -> float:
+    """The x >= 1 with x - log x = y."""
+    start = y + math.log(y + math.sqrt(2.0 * max(y - 1.0, 0.0)) + 1e-300) if y > 1.0 else 1.0
+    return newton(_LessLogarithm(y), start, 1.0, 1e-15)
+
+
+def general_cost(x: float) -> float:
+    """T(x) of Kaufmann & Koolen (2021), Theorem 7."""
+    z = 1.5
+    y = 0.5 * (_inverse_of_x_less_log(1.0 + x) + math.log(2.0 * math.pi**2 / 6.0))
+    turn = 1.0 / math.log(z)
+    if y >= turn - math.log(turn):
+        u = _inverse_of_x_less_log(y)
+        return 2.0 * math.exp(1.0 / u) * u
+    return 2.0 * z * (y - math.log(math.log(z)))
+
+
+def gaussian_cost(x: float) -> float:
+    """C(x) of their Corollary 10: the least (g(l) + x)/l over l in (1/2, 1], by golden sections.
+
+    Its numbers are computed here: importing what has them takes longer than a warm run.
+    """
+
+    def cost(share: float) -> float:
+        g = 2 * share - 2 * share * math.log(4 * share) + math.log(_zeta(2 * share))
+        return (g - 0.5 * math.log(1.0 - share) + x) / share
+
+    low, high, golden = 0.5, 1.0, 0.5 * (math.sqrt(5.0) - 1.0)
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = cost(left), cost(right)
+    for _ in range(45):  # to 1e-10, where C is flat to the last digit
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = cost(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = cost(right)
+    return min(at_left, at_right)
+
+
+# the first Bernoulli numbers of even order, each divided by the factorial of its order
+_BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
+
+
+def _zeta(s: float) -> float:
+    """Riemann's zeta at s > 1, by Euler and Maclaurin: ten terms, and what is left of the sum."""
+    first = 10.0
+    found = math.fsum(n**-s for n in range(1, 10))
+    found += first ** (1.0 - s) / (s - 1.0) + 0.5 * first**-s
+    term = s * first ** (-s - 1.0)
+    for place, number in enumerate(_BERNOULLI):
+        found += number * term
+        term *= (s + 2 * place + 1) * (s + 2 * place + 2) / first**2
+    return found

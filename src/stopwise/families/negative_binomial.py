@@ -3,85 +3,67 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from stopwise.core.arrays import Rng
 from stopwise.core.checks import positive
 from stopwise.core.options import POSITIVE, Option
-from stopwise.core.values import Family
-from stopwise.families import rounding, verbs
-from stopwise.families.bets import coin_bet
+from stopwise.families import divergences
+from stopwise.families.bets import Sloped, coin_bet
+from stopwise.families.family import Family
 from stopwise.families.mixtures import beta_regret
-from stopwise.families.posterior import posterior_draw
-from stopwise.families.spacings import count_tails, spacing_tails
+from stopwise.families.spacings import Spacing, Tails, count_tails
 
 
-class _NegativeBinomial(NamedTuple):
-    successes: float
-
-
-class NegativeBinomial(_NegativeBinomial, Family):
+class NegativeBinomial(Family):
     """Failures before the given number of ``successes``: V = mu + mu^2/successes."""
 
-    __slots__ = ()
+    successes: float
     title = "Failures before some successes"
     options = {"successes": Option(POSITIVE, "Failures are counted up to this many successes")}
 
-    def __new__(cls, successes: float) -> NegativeBinomial:
-        return super().__new__(cls, positive("successes", successes))
+    def __init__(self, successes: float) -> None:
+        self.successes = positive("successes", successes)
 
+    def interval(self) -> tuple[float, float]:
+        return (0.0, math.inf)
 
-verbs.interval.register(NegativeBinomial)(lambda family: (0.0, math.inf))
-verbs.variance.register(NegativeBinomial)(lambda family, mu: mu * (1.0 + mu / family.successes))
-verbs.natural.register(NegativeBinomial)(lambda family, mu: -math.log1p(family.successes / mu))
-verbs.supports.register(NegativeBinomial)(lambda family, value: rounding.is_count(value))
+    def variance_at(self, mu: float) -> float:
+        return mu * (1.0 + mu / self.successes)
 
+    def natural(self, mu: float) -> float:
+        return -math.log1p(self.successes / mu)
 
-@verbs.divergence.register(NegativeBinomial)
-def _divergence(family: NegativeBinomial, mu: float, lam: float) -> float:
-    if lam <= 0.0:
-        return 0.0 if mu == lam else math.inf
-    return rounding.entropy_gap_difference(mu, family.successes, lam - mu, lam)
+    def supports(self, value: float) -> bool:
+        return divergences.is_count(value)
 
+    def divergence(self, mu: float, lam: float) -> float:
+        if lam <= 0.0:
+            return 0.0 if mu == lam else math.inf
+        return divergences.entropy_gap_difference(mu, self.successes, lam - mu, lam)
 
-@verbs.variance_slope.register(NegativeBinomial)
-def _variance_slope(family: NegativeBinomial, mu: float) -> float:
-    return 1.0 + 2.0 * mu / family.successes
+    def variance_slope(self, mu: float) -> float:
+        return 1.0 + 2.0 * mu / self.successes
 
+    def draw(self, mean: float, rng: Rng) -> float:
+        # a Poisson count whose rate is Gamma distributed
+        return 1.0 * rng.poisson(mean / self.successes * rng.standard_gamma(self.successes))
 
-@verbs.draw.register(NegativeBinomial)
-def _draw(family: NegativeBinomial, mean: float, rng: Rng) -> float:
-    # a Poisson count whose rate is Gamma distributed
-    return 1.0 * rng.poisson(mean / family.successes * rng.standard_gamma(family.successes))
+    def posterior_draw(self, count: float, mean: float, rng: Rng) -> float:
+        """For a uniform prior on the chance of success."""
+        chance = rng.beta(1.0 + count * self.successes, 1.0 + count * mean)
+        return self.successes * (1.0 - chance) / chance
 
+    def regret(self, count: float, mean: float, center: float, spread: float) -> float:
+        return beta_regret(count * self.successes, count * mean)
 
-@posterior_draw.register(NegativeBinomial)
-def _posterior_draw(family: NegativeBinomial, count: float, mean: float, rng: Rng) -> float:
-    """For a uniform prior on the chance of success."""
-    chance = rng.beta(1.0 + count * family.successes, 1.0 + count * mean)
-    return family.successes * (1.0 - chance) / chance
+    def bet_sizes(self) -> tuple[float, float, int]:
+        return (3.0, 2.0, 28)
 
+    def bet(self, side: float, count: float, mean: float, c: float, gap: float) -> Sloped:
+        # coins that fail with probability c/(r + c)
+        r = self.successes
+        value, slope = coin_bet(count * mean, count * (mean + r), c / (r + c), side * gap)
+        return value, slope * r / ((r + c) * (r + c))
 
-@verbs.regret.register(NegativeBinomial)
-def _regret(
-    family: NegativeBinomial, count: float, mean: float, center: float, spread: float
-) -> float:
-    return beta_regret(count * family.successes, count * mean)
-
-
-verbs.gaps.register(NegativeBinomial)(lambda family: (3.0, 2.0, 28))
-
-
-@verbs.bet.register(NegativeBinomial)
-def _bet(
-    family: NegativeBinomial, side: float, count: float, mean: float, c: float, gap: float
-) -> tuple[float, float]:
-    # coins that fail with probability c/(r + c)
-    r = family.successes
-    value, slope = coin_bet(count * mean, count * (mean + r), c / (r + c), side * gap)
-    return value, slope * r / ((r + c) * (r + c))
-
-
-spacing_tails.register(NegativeBinomial)(
-    lambda family, spacing: count_tails(family.successes, spacing)
-)
+    def spacing_tails(self, spacing: Spacing) -> Tails:
+        return count_tails(self.successes, spacing)

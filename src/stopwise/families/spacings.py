@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from stopwise.core.verbs import verb
 from stopwise.families.students_t import twice_student
 
 FEW, MANY = 50.0, 1000.0  # a deviation, and terms, up to which tails of counts are summed
@@ -33,28 +32,6 @@ class Tails(NamedTuple):
 
     above: float
     at_least: float
-
-
-@verb
-def spacing_tails(family: Any, spacing: Spacing) -> Tails:
-    """The tails of the spacing given the total; 0 and 1 where it says nothing about the family."""
-    return Tails(0.0, 1.0)
-
-
-@verb
-def total_tails(family: Any, spacing: Spacing) -> Tails:
-    """The same of the total, given those of earlier pairs: where one large sample is a surprise too."""
-    return Tails(0.0, 1.0)
-
-
-@verb
-def misfit_words(family: Any, wide: bool) -> str:
-    """What samples do whose spacings contradict the family: too many are wide, or too many narrow."""
-    if wide:
-        found = f"lie further apart than {family!r} allows"
-        return f"{found}, so the answer may be wrong more often than delta"
-    found = f"lie closer together than {family!r} allows"
-    return f"{found}: they spread less than assumed, or each depends on the one before"
 
 
 def rounded(tail: Callable[[float], float], spacing: Spacing, most: float = math.inf) -> Tails:

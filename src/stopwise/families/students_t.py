@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 
 MANY = 40.0  # degrees of freedom from which the expansion has ten digits
 NEAR = 0.25  # up to this y

@@ -14,15 +14,16 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Curve, Data
+from stopwise.families.family import Family
 from stopwise.oracles.saddle import cell_models
 from stopwise.oracles.witness import payoff_table
-from stopwise.problems.verbs import Code, add_hessian, cell_count, cost, project
+from stopwise.problems.problem import Code, Problem
 
 NEAR = 1e-7  # weights closer than this count as one point
 ROUNDS = 30
 
 
-def corners(problem: Any, family: Any, means: Floats, code: Code, solved: Any) -> Floats:
+def corners(problem: Problem, family: Family, means: Floats, code: Code, solved: Any) -> Floats:
     """The corners found, one row each; the solver's own weights if the set is a single point."""
     if not _has_room(problem, family, means, code, solved):
         return solved.weights[None]
@@ -35,32 +36,33 @@ def corners(problem: Any, family: Any, means: Floats, code: Code, solved: Any) -
     return np.array(found) if found else solved.weights[None]
 
 
-def _has_room(problem: Any, family: Any, means: Floats, code: Code, solved: Any) -> bool:
+def _has_room(problem: Problem, family: Family, means: Floats, code: Code, solved: Any) -> bool:
     """Whether some direction leaves the cost of every active cell the same to second order."""
     arms, closest = means.size, np.zeros(means.size)
     data = Data(solved.weights, means)
     rows = [np.ones(arms)]
     paid = solved.shares @ payoff_table(family, means, solved.models)
     rows += list(np.eye(arms)[paid < solved.lower * (1.0 - 1e-6)])  # no weight goes to these arms
-    for cell in range(cell_count(problem, code)):
-        value = project(problem, family, data, code, cell, closest)
+    for cell in range(problem.cell_count(code)):
+        piece = problem.cell(code, cell)
+        value = piece.project(family, data, closest)
         if value <= solved.lower * (1.0 + 1e-6):
             curve = Curve(1.0, np.zeros((arms, arms)))
-            add_hessian(problem, family, data, code, cell, closest, curve)
+            piece.add_hessian(family, data, closest, curve)
             rows += list(payoff_table(family, means, closest[None]) / solved.lower)
             rows += list(curve.hessian / solved.lower)
     table = np.where(np.isfinite(rows), rows, 0.0)
     return bool(np.linalg.matrix_rank(table, tol=1e-5) < arms)
 
 
-def _cuts(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> Floats:
+def _cuts(problem: Problem, family: Family, means: Floats, code: Code, weights: Floats) -> Floats:
     _, closest = cell_models(problem, family, Data(weights, means), code)
     return payoff_table(family, means, closest)
 
 
 def _farthest(
-    problem: Any,
-    family: Any,
+    problem: Problem,
+    family: Family,
     means: Floats,
     code: Code,
     solved: Any,
@@ -86,7 +88,9 @@ def _farthest(
         if abs(direction @ (weights - solved.weights)) <= NEAR:
             return None, cuts
         closest = np.zeros(means.size)
-        if cost(problem, family, Data(weights, means), code, closest) >= value * (1.0 - 2e-9):
+        if problem.transport_cost(family, Data(weights, means), code, closest) >= value * (
+            1.0 - 2e-9
+        ):
             return weights, cuts
         cuts = np.concatenate([cuts, _cuts(problem, family, means, code, weights)])
     return None, cuts

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import math
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.checks import LARGEST
+from stopwise.families.family import Family
 from stopwise.families.priced import in_money
-from stopwise.families.verbs import additive, divergence, interval, natural, of_arm, variance
 from stopwise.oracles.solve import Solution, find_witness, solution
 from stopwise.oracles.witness import payoff_table
-from stopwise.problems import verbs
-from stopwise.problems.verbs import Code
+from stopwise.problems.problem import Code, Problem
 
 TILTS = np.geomspace(1e-2, 1e2, 41)  # s of Hoelder's inequality: each of them proves a bound
 MOST_ANSWERS = 1000  # that are solved for
@@ -28,7 +27,7 @@ HORIZONS = 2000  # numbers of samples at which the chance of having stopped is b
 
 
 def proven_bound(
-    problem: Any, family: Any, means: Floats, delta: float, costs: Floats | None = None
+    problem: Problem, family: Family, means: Floats, delta: float, costs: Floats | None = None
 ) -> float:
     """E[tau], or the expected cost, is at least this, for every delta-correct method."""
     view, price = in_money(family, costs)
@@ -36,15 +35,15 @@ def proven_bound(
         return 0.0
     # so many answers may have probability delta each, and then nothing is proven
     most = math.ceil(min((1.0 - delta) / delta, MOST_ANSWERS))
-    correct = list(islice(verbs.correct_answers(problem, means), most))
+    correct = list(islice(problem.correct_answers(means), most))
     if len(correct) == most:
         return 0.0
-    codes = [verbs.encode(problem, answer) for answer in correct]
+    codes = [problem.encode(answer) for answer in correct]
     solved = [solution(problem, view, means, code) for code in codes]
     if all(each.upper == 0.0 for each in solved):
         return math.inf
     found = by_shares(np.array([each.upper for each in solved]), delta)
-    if len(correct) > 1 and additive(family):
+    if len(correct) > 1 and family.additive():
         early = [
             early_answer(problem, view, means, code, each)
             for code, each in zip(codes, solved, strict=True)
@@ -102,7 +101,9 @@ class Early(NamedTuple):
     value: float
 
 
-def early_answer(problem: Any, family: Any, means: Floats, code: Code, solved: Solution) -> Early:
+def early_answer(
+    problem: Problem, family: Family, means: Floats, code: Code, solved: Solution
+) -> Early:
     """r(s) = max_k (s c_k + psi_k(s a_k)), where c_k is what arm k pays to the witness."""
     if solved.value == 0.0:  # the means lie in the alternative: no sample tells them apart
         return Early(np.zeros(TILTS.size), 0.0)
@@ -110,10 +111,10 @@ def early_answer(problem: Any, family: Any, means: Floats, code: Code, solved: S
     paid = shares @ payoff_table(family, means, models)
     rates = np.zeros(TILTS.size)
     for k, mean in enumerate(means):
-        own = of_arm(family, k)
+        own = family.of_arm(k)
         if paid[k] > 0.0:
             pull = sum(
-                q * (natural(own, mean) - natural(own, x[k]))
+                q * (own.natural(mean) - own.natural(x[k]))
                 for q, x in zip(shares, models, strict=True)
             )
             tilted = [s * paid[k] + log_moment(own, float(mean), s * pull) for s in TILTS]
@@ -121,33 +122,33 @@ def early_answer(problem: Any, family: Any, means: Floats, code: Code, solved: S
     return Early(rates, float(paid.max()))
 
 
-def log_moment(family: Any, mean: float, tilt: float) -> float:
+def log_moment(family: Family, mean: float, tilt: float) -> float:
     """psi(u) = log E exp(u (X - mu)) = d(mu, mu'), where u is added to the natural parameter of mu.
 
     By bisection, and rounded up; infinite beyond the family's last parameter.
     """
     if tilt == 0.0:
         return 0.0
-    side, goal = math.copysign(1.0, tilt), natural(family, mean) + tilt
-    low, high = interval(family)
+    side, goal = math.copysign(1.0, tilt), family.natural(mean) + tilt
+    low, high = family.interval()
     end, near = (high if side > 0.0 else low), mean
-    far, step = mean, abs(tilt) * variance(family, mean)
+    far, step = mean, abs(tilt) * family.variance_at(mean)
     while True:
         far = mean + side * step if math.isinf(end) else end - (end - mean) / (1.0 + step)
         if far == end or not abs(far) < LARGEST:
             return math.inf
-        if side * (natural(family, far) - goal) >= 0.0:
+        if side * (family.natural(far) - goal) >= 0.0:
             break
         step *= 2.0
     while abs(far - near) > 1e-12 * abs(far - mean):
         middle = 0.5 * (near + far)
         if middle in (near, far):
             break
-        if side * (natural(family, middle) - goal) >= 0.0:
+        if side * (family.natural(middle) - goal) >= 0.0:
             far = middle
         else:
             near = middle
-    return float(divergence(family, mean, far))
+    return float(family.divergence(mean, far))
 
 
 def by_time(early: list[Early], delta: float, whole: bool) -> float:

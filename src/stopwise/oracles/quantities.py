@@ -11,22 +11,19 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-import stopwise.oracles.rounds  # noqa: F401  (what a round asks of a problem by default)
 from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
-from stopwise.core.values import Family, Problem, check_role, needs_family
-from stopwise.families.checks import check_means
+from stopwise.core.values import check_role, needs_family
+from stopwise.families.family import Family, check_means
 from stopwise.families.priced import in_money, in_samples
-from stopwise.families.verbs import check_truth
 from stopwise.oracles.bound import worst_mixture
 from stopwise.oracles.lower_bound import proven_bound
 from stopwise.oracles.solve import STATUSES, degenerate, find_witness, solution
 from stopwise.oracles.values import Bound, Cost, Oracle, Witness
 from stopwise.oracles.witness import payoff_table
-from stopwise.problems import verbs
-from stopwise.problems.verbs import Answer
+from stopwise.problems.problem import Answer, Problem
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,8 +47,8 @@ def check_instance(
     """Means that the problem and the family allow; ``closed`` lets in whatever data can give."""
     check_role("problem", problem, Problem)
     array = check_means(means, problem.arms, family, closed)
-    verbs.check(problem, family)
-    if not closed and not verbs.is_model(problem, array):
+    problem.check(family)
+    if not closed and not problem.is_model(array):
         raise BadArgument(
             "means", array.tolist(), f"means among the possible models of {problem!r}"
         )
@@ -61,13 +58,13 @@ def check_instance(
 def answers(problem: Problem) -> Iterator[Answer]:
     """The problem's answers in its strict order, lazily (there may be 2^K of them)."""
     check_role("problem", problem, Problem)
-    return iter(verbs.answers(problem))
+    return iter(problem.answers())
 
 
 def correct_answers(problem: Problem, means: ArrayLike) -> tuple[Answer, ...]:
     """i*(mu): the answers that are correct at these means, in the problem's order."""
     check_role("problem", problem, Problem)
-    return tuple(verbs.correct_answers(problem, checks.vector("means", means, problem.arms)))
+    return tuple(problem.correct_answers(checks.vector("means", means, problem.arms)))
 
 
 @needs_family
@@ -79,7 +76,7 @@ def cost(
     mu = check_instance(problem, means, family, closed=True)
     data = Data(checks.weights("weights", weights, mu.size), mu)
     closest = np.zeros(mu.size)
-    value = verbs.cost(problem, family, data, verbs.encode(problem, answer), closest)
+    value = problem.transport_cost(family, data, problem.encode(answer), closest)
     return Cost(float(value), closest)
 
 
@@ -98,12 +95,12 @@ def evidence(
     """
     mu = check_instance(problem, means, family, closed=True)
     data, closest = Data(checks.weights("counts", counts, mu.size), mu), np.zeros(mu.size)
-    correct = list(verbs.correct_answers(problem, mu))
+    correct = list(problem.correct_answers(mu))
     tried = correct
-    if not verbs.is_model(problem, mu):
-        tried = list(islice(verbs.answers(problem), LISTED))
+    if not problem.is_model(mu):
+        tried = list(islice(problem.answers(), LISTED))
     found = {
-        answer: float(verbs.cost(problem, family, data, verbs.encode(problem, answer), closest))
+        answer: float(problem.transport_cost(family, data, problem.encode(answer), closest))
         for answer in dict.fromkeys([*correct, *tried])
     }
     return {each: value for each, value in found.items() if value > 0.0 or each in correct}
@@ -124,15 +121,15 @@ def oracle(
     of samples. Then ``time`` is a cost; ``weights`` are still shares of the samples.
     """
     mu = check_instance(problem, means, family)
-    check_truth(family)
+    family.check_truth()
     prices = checks.costs(costs, mu.size)
     view, price = in_money(family, prices)
-    correct = tuple(verbs.correct_answers(problem, mu))
+    correct = tuple(problem.correct_answers(mu))
     if not correct:
         raise BadArgument("means", mu.tolist(), f"means at which {problem!r} has a correct answer")
     solved = {
-        answer: solution(problem, view, mu, verbs.encode(problem, answer))
-        for answer in verbs.candidates(problem, view, mu)
+        answer: solution(problem, view, mu, problem.encode(answer))
+        for answer in problem.candidates(view, mu)
     }
     value = max(each.value for each in solved.values())
     if value == 0.0:
@@ -171,7 +168,7 @@ def lower_bound(
     ``costs`` of a sample (one number for all arms, or one each) the expected cost.
     """
     mu = check_instance(problem, means, family)
-    check_truth(family)
+    family.check_truth()
     prices = checks.costs(costs, mu.size)
     return proven_bound(problem, family, mu, checks.probability("delta", delta), prices)
 
@@ -181,7 +178,7 @@ def lower_bound(
 def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answer) -> Witness:
     """Lemma 2's minimax distribution on the alternative to an answer, and the gap it certifies."""
     mu = check_instance(problem, means, family)
-    code = verbs.encode(problem, answer)
+    code = problem.encode(answer)
     solved = solution(problem, family, mu, code)
     if solved.value == 0.0:  # the means themselves lie in the closed alternative
         return Witness(mu[None].copy(), np.ones(1), np.zeros(mu.size), 0.0, 0.0)
@@ -205,12 +202,12 @@ def track_and_stop_bound(
     found = oracle(problem, means, family=family)
     if found.value == 0.0:
         return Bound(math.inf, math.inf, found.weights[0], math.inf)
-    codes = [verbs.encode(problem, answer) for answer in found.correct]
+    codes = [problem.encode(answer) for answer in found.correct]
     closest = np.zeros(found.means.size)
 
     def costs(weights: Floats) -> Floats:
         data = Data(weights, found.means)
-        return np.array([verbs.cost(problem, family, data, code, closest) for code in codes])
+        return np.array([problem.transport_cost(family, data, code, closest) for code in codes])
 
     corners = np.unique(np.concatenate(found.vertices), axis=0)
     worst = worst_mixture(costs, corners, close, most)
@@ -239,16 +236,16 @@ def reachable_answers(
     top = checks.not_negative("level", level)
     if limit is not None:
         limit = checks.whole("limit", limit, least=0)
-    return tuple(islice(verbs.reachable(problem, family, data, top), limit))
+    return tuple(islice(problem.reachable(family, data, top), limit))
 
 
 def rank(problem: Problem) -> int:
     """The most arms that a cell constrains when it holds the truth and an answer is wrong."""
     check_role("problem", problem, Problem)
-    return int(verbs.rank(problem))
+    return int(problem.rank())
 
 
 def union_bound(problem: Problem) -> int:
     """How many cells can be to blame for a wrong answer at one truth."""
     check_role("problem", problem, Problem)
-    return int(verbs.union_bound(problem))
+    return int(problem.union_bound())

@@ -1,18 +1,19 @@
-"""The generic saddle-point solver, finished: where the central path (center.py) leaves a gap, linear
-programs mix its models better, and add models where costs have kinks at the optimum.
+"""The generic saddle-point solver, finished: where problems/central_path.py leaves a gap, linear programs
+mix its models better, and add models where costs have kinks at the optimum.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
-from stopwise.oracles.center import follow_center, new_path
+from stopwise.families.family import Family
 from stopwise.oracles.witness import best_reply, conceded, mix, payoff_table
-from stopwise.problems.verbs import Code, cell_count, project
+from stopwise.problems.central_path import follow_center, new_path
+from stopwise.problems.problem import Code, Problem
 
 CUTS = 150
 
@@ -28,10 +29,10 @@ class Saddle(NamedTuple):
 
 
 def solve_saddle(
-    problem: Any, family: Any, means: Floats, code: Code, tolerance: float = 1e-10
+    problem: Problem, family: Family, means: Floats, code: Code, tolerance: float = 1e-10
 ) -> Saddle:
     """The saddle point for one answer at means outside its alternative."""
-    path = new_path(cell_count(problem, code), means.size)
+    path = new_path(problem.cell_count(code), means.size)
     lower, upper = follow_center(problem, family, means, code, tolerance, path)
     best = Saddle(lower, upper, path.weights, path.models, path.shares)
     recent = [models for models in path.recent if models.any()]
@@ -46,15 +47,15 @@ def _gap(saddle: Saddle) -> float:
     return (saddle.upper - saddle.lower) / saddle.upper
 
 
-def cell_models(problem: Any, family: Any, data: Data, code: Code) -> tuple[float, Floats]:
+def cell_models(problem: Problem, family: Family, data: Data, code: Code) -> tuple[float, Floats]:
     """The least cost over the cells, and each cell's closest model."""
-    cells = cell_count(problem, code)
+    cells = problem.cell_count(code)
     models = np.zeros((cells, data.means.size))
-    values = [project(problem, family, data, code, c, models[c]) for c in range(cells)]
+    values = [problem.project(family, data, code, c, models[c]) for c in range(cells)]
     return float(min(values)), models
 
 
-def _remix(best: Saddle, recent: list[Floats], family: Any, means: Floats) -> Saddle:
+def _remix(best: Saddle, recent: list[Floats], family: Family, means: Floats) -> Saddle:
     """A better mixture of all models seen lately, where a cell has several closest ones."""
     models = np.unique(np.concatenate([best.models, *recent]), axis=0)
     shares, upper = conceded(payoff_table(family, means, models))
@@ -66,8 +67,8 @@ def _remix(best: Saddle, recent: list[Floats], family: Any, means: Floats) -> Sa
 def _cutting_planes(
     best: Saddle,
     recent: list[Floats],
-    problem: Any,
-    family: Any,
+    problem: Problem,
+    family: Family,
     means: Floats,
     code: Code,
     tolerance: float,
@@ -89,7 +90,7 @@ def _cutting_planes(
     return best
 
 
-def _tidy(best: Saddle, problem: Any, family: Any, means: Floats, code: Code) -> Saddle:
+def _tidy(best: Saddle, problem: Problem, family: Family, means: Floats, code: Code) -> Saddle:
     """Drop models without a share and weights that the barrier kept from 0; keep at most K models."""
     weights = np.where(best.weights < 1e-8, 0.0, best.weights)
     weights /= weights.sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -10,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.core.arrays import Floats
+from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import Data
-from stopwise.core.kernels import compiled
-from stopwise.core.verbs import registered
+from stopwise.core.values import overrides
+from stopwise.families.family import Family
 from stopwise.oracles.saddle import solve_saddle
 from stopwise.oracles.witness import conceded, mix, natural_shares, payoff_table
-from stopwise.problems.verbs import Code, Part, cost, models, optimise, parts, upper_bound, vertices
+from stopwise.problems.problem import Code, Part, Problem
 
 TOLERANCE = 1e-6  # a certified relative gap above this is reported as "inexact"
 EXACT = 1e-9  # what a closed form must certify to be called "exact"
@@ -52,21 +54,23 @@ def degenerate(arms: int) -> Solution:
     return Solution(0.0, 0.0, 0.0, np.full(arms, 1.0 / arms), "degenerate")
 
 
-def solution(problem: Any, family: Any, means: Floats, code: Code) -> Solution:
+def solution(problem: Problem, family: Family, means: Floats, code: Code) -> Solution:
     """Solve for one answer: part by part, by its closed form, or by the generic solver."""
-    pieces = parts(problem, family, code)
+    pieces = problem.independent_parts(family, code)
     if pieces:
         return _joint_solution(pieces, means)
-    if not registered(optimise, type(problem), type(family)):
+    if not overrides(problem, "optimise", family):
         return generic_solution(problem, family, means, code)
     weights = np.zeros(means.size)
-    value = float(_quick(optimise, means.size)(problem, family, means, code, weights))
+    value = float(_quick(_optimise, means.size)(problem, family, means, code, weights))
     if math.isnan(value):
         return generic_solution(problem, family, means, code)
     if value == 0.0:
         return degenerate(means.size)
     data = Data(weights, means)
-    lower = float(_quick(cost, means.size)(problem, family, data, code, np.zeros(means.size)))
+    lower = float(
+        _quick(_transport_cost, means.size)(problem, family, data, code, np.zeros(means.size))
+    )
     upper = _conceded(problem, family, data, code)
     found = Solution(value, lower, upper, weights, "exact")
     if found.gap <= EXACT and abs(value - lower) <= EXACT * upper:
@@ -75,10 +79,10 @@ def solution(problem: Any, family: Any, means: Floats, code: Code) -> Solution:
     return generic_solution(problem, family, means, code)
 
 
-def generic_solution(problem: Any, family: Any, means: Floats, code: Code) -> Solution:
+def generic_solution(problem: Problem, family: Family, means: Floats, code: Code) -> Solution:
     """Solve for one answer by the generic saddle-point solver, whatever closed form there is."""
     uniform = Data(np.full(means.size, 1.0 / means.size), means)
-    if cost(problem, family, uniform, code, np.zeros(means.size)) == 0.0:
+    if problem.transport_cost(family, uniform, code, np.zeros(means.size)) == 0.0:
         return degenerate(means.size)
     lower, upper, weights, found, shares = solve_saddle(problem, family, means, code)
     # bounds that are too far apart, or contradict each other, are said to be so
@@ -109,16 +113,16 @@ def _joint_solution(pieces: list[Part], means: Floats) -> Solution:
 
 
 def weight_vertices(
-    problem: Any, family: Any, means: Floats, code: Code, solved: Solution
+    problem: Problem, family: Family, means: Floats, code: Code, solved: Solution
 ) -> Floats:
     """The corners of an answer's set of oracle weights, one row each."""
     if solved.value == 0.0:
         return np.eye(means.size)  # every weight vector is optimal
-    pieces = parts(problem, family, code)
+    pieces = problem.independent_parts(family, code)
     if pieces:
         return _joint_vertices(pieces, means, solved)
     if solved.models is None:
-        return np.asarray(vertices(problem, family, Data(solved.weights, means), code))
+        return np.asarray(problem.vertices(family, Data(solved.weights, means), code))
     from stopwise.oracles.face import corners
 
     return corners(problem, family, means, code, solved)
@@ -136,15 +140,15 @@ def _joint_vertices(pieces: list[Part], means: Floats, solved: Solution) -> Floa
 
 
 def find_witness(
-    problem: Any, family: Any, means: Floats, code: Code, solved: Solution
+    problem: Problem, family: Family, means: Floats, code: Code, solved: Solution
 ) -> tuple[Floats, Floats]:
     """Lemma 2's models and probabilities for an answer with positive value."""
-    pieces = parts(problem, family, code)
+    pieces = problem.independent_parts(family, code)
     if pieces:
         return _joint_witness(pieces, means, solved)
     if solved.models is not None and solved.shares is not None:
         return solved.models, solved.shares
-    found = models(problem, family, Data(solved.weights, means), code)
+    found = problem.models(family, Data(solved.weights, means), code)
     table = payoff_table(family, means, found)
     shares = min((mix(table), natural_shares(table)), key=lambda q: float(np.max(q @ table)))
     return found[shares > 0.0], shares[shares > 0.0]
@@ -164,34 +168,32 @@ def _joint_witness(pieces: list[Part], means: Floats, solved: Solution) -> tuple
     return np.array(rows), np.array(chances) / np.sum(chances)
 
 
-def _conceded(problem: Any, family: Any, data: Data, code: Code) -> float:
+def _conceded(problem: Problem, family: Family, data: Data, code: Code) -> float:
     """What the witness at these weights concedes: an upper bound on the value."""
-    if registered(upper_bound, type(problem), type(family)):
-        return float(_quick(upper_bound, data.means.size)(problem, family, data, code))
-    return conceded(payoff_table(family, data.means, models(problem, family, data, code)))[1]
+    if overrides(problem, "upper_bound", family):
+        return float(_quick(_upper_bound, data.means.size)(problem, family, data, code))
+    return conceded(payoff_table(family, data.means, problem.models(family, data, code)))[1]
 
 
-_kernels: dict[Callable[..., Any], Callable[..., Any]] = {}
+def _optimise(
+    problem: Problem, family: Family, means: Floats, code: Code, weights: Floats
+) -> float:
+    return problem.optimise(family, means, code, weights)
 
 
-def _quick(verb: Callable[..., Any], arms: int) -> Callable[..., Any]:
-    """The verb itself for few arms, its compiled form for many: both give the same numbers."""
-    if arms < COMPILE_FROM:
-        return verb
-    if verb not in _kernels:
-        callers: dict[Any, Callable[..., Any]]
-        callers = {optimise: _optimise, cost: _cost, upper_bound: _upper_bound}
-        _kernels[verb] = compiled(callers[verb])
-    return _kernels[verb]
+def _transport_cost(
+    problem: Problem, family: Family, data: Data, code: Code, closest: Floats
+) -> float:
+    return problem.transport_cost(family, data, code, closest)
 
 
-def _optimise(problem: Any, family: Any, means: Floats, code: Code, weights: Floats) -> float:
-    return optimise(problem, family, means, code, weights)
+def _upper_bound(problem: Problem, family: Family, data: Data, code: Code) -> float:
+    return problem.upper_bound(family, data, code)
 
 
-def _cost(problem: Any, family: Any, data: Data, code: Code, closest: Floats) -> float:
-    return cost(problem, family, data, code, closest)
+_compiled = functools.cache(compiled)
 
 
-def _upper_bound(problem: Any, family: Any, data: Data, code: Code) -> float:
-    return upper_bound(problem, family, data, code)
+def _quick(function: Callable[..., Any], arms: int) -> Callable[..., Any]:
+    """The function itself for few arms, its compiled form for many: both give the same numbers."""
+    return function if arms < COMPILE_FROM else _compiled(function)

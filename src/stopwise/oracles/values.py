@@ -10,11 +10,10 @@ from typing import Any
 
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import html_table, number, text_table
-from stopwise.core.values import Family, Problem
+from stopwise.families.family import Family
 from stopwise.families.priced import in_money, in_samples
 from stopwise.oracles.solve import Solution, relative_gap, solution, weight_vertices
-from stopwise.problems import verbs
-from stopwise.problems.verbs import Answer
+from stopwise.problems.problem import Answer, Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +108,7 @@ class Oracle:
         found, (view, price) = {}, in_money(self.family, self.costs)
         for answer in self.correct:
             if answer not in self._solutions:
-                code = verbs.encode(self.problem, answer)
+                code = self.problem.encode(answer)
                 self._solutions[answer] = solution(self.problem, view, self.means, code)
             each = self._solutions[answer]
             weights = in_samples(each.weights, self.costs)
@@ -120,7 +119,7 @@ class Oracle:
     def vertices(self) -> tuple[Floats, ...]:
         """For each oracle answer the corners of its set of oracle weights, one row each."""
         instance = self.problem, in_money(self.family, self.costs)[0], self.means
-        codes = [verbs.encode(self.problem, answer) for answer in self.answers]
+        codes = [self.problem.encode(answer) for answer in self.answers]
         return tuple(
             in_samples(weight_vertices(*instance, code, self._solutions[answer]), self.costs)
             for code, answer in zip(codes, self.answers, strict=True)

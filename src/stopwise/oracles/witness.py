@@ -6,20 +6,18 @@ max_k sum_m q_m d(mu_k, lambda^m_k); at the equilibrium the bound is the value i
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from stopwise.core.arrays import Floats
-from stopwise.families.verbs import divergence, of_arm
+from stopwise.families.family import Family
 
 
-def payoff_table(family: Any, means: Floats, models: Floats) -> Floats:
+def payoff_table(family: Family, means: Floats, models: Floats) -> Floats:
     """d(mu_k, lambda_k) for each model (row) and arm (column)."""
     table = np.zeros(models.shape)
     for row, model in enumerate(models):
         for k in np.flatnonzero(model != means):
-            table[row, k] = divergence(of_arm(family, int(k)), means[k], model[k])
+            table[row, k] = family.of_arm(int(k)).divergence(means[k], model[k])
     return table
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument, NotDefined
-from stopwise.core.values import Family, Problem, check_role
-from stopwise.paired.differences import NormalDifferences, differences_of
-from stopwise.problems.ranking import Ranking, ranking
+from stopwise.core.values import check_role
+from stopwise.families.family import Family
+from stopwise.paired.differences import Differences, NormalDifferences, differences_of
+from stopwise.problems.problem import Problem, Ranking
 
 NOBODY = -1
-IN = -1  # since when an arm is settled, if it is not
+IN = -1  # since when an arm is chosen or out, if it is neither
 MOST_ARMS = 1000  # every pair of them has a state of its own
 
 
@@ -27,13 +28,13 @@ class Comparison(NamedTuple):
     to differ by less than epsilon.
     """
 
-    kind: Any  # of differences
+    kind: Differences
     arms: int
     margins: Floats  # 0, and epsilon if it is above 0
     level: float
     pool: int  # how many items there are; 0: no end
     ties: bool
-    minimum: int  # items before which nobody is settled and nothing is decided
+    minimum: int  # items before which nobody is chosen or out and nothing is decided
     m: int = 1
     control: int = NOBODY
     one: bool = False  # one arm that beats the control is enough
@@ -48,7 +49,7 @@ class State(NamedTuple):
     """Of each ordered pair (i, j) what is known of i's result less j's; and of each arm.
 
     An arm that is proven to belong to the answer is *chosen*, one that is proven not to is *out*: both
-    are settled and get no more items.
+    get no more items.
     """
 
     counts: Floats  # items that have both
@@ -62,7 +63,7 @@ class State(NamedTuple):
     out: Ints  # by which item each arm was put out, IN if it is not
     out_by: Ints  # by which arm
     chosen: Ints  # by which item each arm was chosen, IN if it is not
-    sure: Floats  # the evidence by which it was settled
+    sure: Floats  # the evidence by which it was chosen or put out
     used: Ints  # results of each arm
     totals: Floats  # and their sum
     items: Ints  # one number: those that count so far
@@ -71,7 +72,7 @@ class State(NamedTuple):
 def question(problem: Problem) -> Ranking:
     """What a problem asks of pairs, or a refusal."""
     check_role("problem", problem, Problem)
-    found = ranking(problem)
+    found = problem.ranking()
     if found is None:
         raise NotDefined(
             f"paired tests for {problem!r}: they say who beats whom. Allowed: BestArm, TopArms, "
@@ -118,8 +119,9 @@ def comparison(
     count = checks.whole("arms", arms, least=2, most=MOST_ARMS)
     risk = checks.probability("delta", delta)
     margin = checks.margin(epsilon)
-    kind, size = differences_of(family), 0 if pool is None else checks.whole("pool", pool, least=1)
+    size = 0 if pool is None else checks.whole("pool", pool, least=1)
     known = checks.truth("deterministic", deterministic) and size > 0
+    kind = differences_of(family, known)
     if checks.truth("ties", ties) and margin == 0.0 and not known:
         allowed = "a number above 0 where ties are an answer"
         raise BadArgument("epsilon", epsilon, allowed, "No test proves that two are just equal.")
@@ -128,14 +130,21 @@ def comparison(
             f"pool={size} with {family!r}: a finite pool of numbers is not normal, and nothing is "
             "proven without bounds. Use Bounded(low, high), or ask about the population (no pool)."
         )
-    kind = kind._replace(fixed=known)
     wanted = Ranking(1, margin) if asked is None else asked
     margins = np.array([0.0, wanted.epsilon] if wanted.epsilon > 0.0 else [0.0])
     level = math.log(claims(count, wanted.m, wanted.control, ties) / risk)
     least = checks.whole("minimum", minimum, least=0)
     return Comparison(
-        *(kind, count, margins, level, size, bool(ties), least),
-        *(wanted.m, wanted.control, wanted.one),
+        kind=kind,
+        arms=count,
+        margins=margins,
+        level=level,
+        pool=size,
+        ties=bool(ties),
+        minimum=least,
+        m=wanted.m,
+        control=wanted.control,
+        one=wanted.one,
     )
 
 

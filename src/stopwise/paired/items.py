@@ -10,23 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from stopwise.core import kernels
-from stopwise.core.arrays import Floats, Ints
+from stopwise.core.arrays import Floats
+from stopwise.core.compile import kernels
 from stopwise.paired.comparison import Comparison, new_state
-from stopwise.paired.differences import ends
-from stopwise.paired.settle import decided, is_open
-from stopwise.paired.step import absorb, absorb_missing, find, leave_out, worst_difference
-
-
-class Incomplete(NamedTuple):
-    """An item that counts although results are missing."""
-
-    row: Floats  # nan: not known
-    gone: Ints  # 1 for each arm whose result is missing
+from stopwise.paired.status import decided, is_open
+from stopwise.paired.step import (
+    Incomplete,
+    count_incomplete,
+    count_item,
+    enter_late,
+    leave_out,
+    worst_difference,
+)
 
 
 @cache
@@ -72,7 +71,7 @@ class Items:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        return ends(self.what.kind, self.sense)
+        return self.what.kind.ends(self.sense)
 
     def begin(self) -> int:
         """The next item, by its number from 0."""
@@ -82,7 +81,7 @@ class Items:
         return item
 
     def enter(self, item: int, arm: int, value: float) -> None:
-        """One result. The first counts; of what is not under way, or a settled arm, none does."""
+        """One result. The first counts; none counts of an item that is not under way, or an arm not in."""
         row, known = self.open.get(item), self.incomplete.get(item)
         if self.decided:
             return
@@ -94,10 +93,9 @@ class Items:
             self._find(item, known, arm, value)
 
     def _find(self, item: int, known: Incomplete, arm: int, value: float) -> None:
-        signed = self.sense * known.row
-        self.decided = bool(
-            self._run(find, signed, known.gone, arm, float(self.sense * value), self._ends)
-        )
+        signed = Incomplete(self.sense * known.row, known.gone)
+        found = self._run(enter_late, signed, arm, float(self.sense * value), self._ends)
+        self.decided = bool(found)
         known.row[arm] = value
         if not known.gone.any():
             del self.incomplete[item]
@@ -129,9 +127,10 @@ class Items:
             gone = np.zeros(row.size, dtype=np.int64)
             gone[absent] = 1
             self.incomplete[item] = Incomplete(row, gone)
-            self.decided = bool(self._run(absorb_missing, signed, gone, *self._ends))
+            found = self._run(count_incomplete, Incomplete(signed, gone), self._ends)
         else:
-            self.decided = bool(self._run(absorb, signed))
+            found = self._run(count_item, signed)
+        self.decided = bool(found)
 
     def after(self, row: Floats) -> None:
         """An item has counted."""
@@ -139,18 +138,17 @@ class Items:
     def leave_out_missing(self) -> None:
         """Losses have nothing to do with results: what is missing is left out."""
         for row, gone in self.incomplete.values():
-            self._run(leave_out, self.sense * row, gone, self._ends)
+            self._run(leave_out, Incomplete(self.sense * row, gone), self._ends)
         self.incomplete = {}
 
     def worst_differences(self, rows: Floats, arm: int, other: int) -> Floats:
         """By how much an arm did better than another at least, item by item, as far as both were in."""
         span = int(self.state.counts[arm, other] + self.state.missing[arm, other])
-        low, high = self._ends
-        both = self.sense * rows[:span]
-        return np.array([worst_difference(row[arm], row[other], low, high) for row in both])
+        both, ends = self.sense * rows[:span], self._ends
+        return np.array([worst_difference(row[arm], row[other], ends) for row in both])
 
     def require(self, minimum: int) -> None:
-        """Nobody is settled before so many items; with fewer than before, from the next one on."""
+        """Nobody is chosen or out before so many items; with fewer than before, from the next one on."""
         self.what = self.what._replace(minimum=minimum)
 
     def resume(self) -> None:

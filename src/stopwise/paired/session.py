@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
-from stopwise.core.values import Family, Problem
-from stopwise.families.verbs import supports, unsupported
+from stopwise.families.family import Family
 from stopwise.paired.bounds import implied, least_difference
 from stopwise.paired.comparison import asked_of, comparison
 from stopwise.paired.items import Items
-from stopwise.paired.standing import standing, tied
+from stopwise.paired.status import current_answer, tied
+from stopwise.problems.problem import Problem
 
 
 def same(first: float, second: float) -> bool:
@@ -23,7 +23,7 @@ def same(first: float, second: float) -> bool:
     return math.isnan(first) or math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def _is_whole(given: Any) -> bool:
+def _is_whole(given: object) -> bool:
     return isinstance(given, int | np.integer) and not isinstance(given, bool)
 
 
@@ -110,7 +110,7 @@ class PairedSession(Items):
         super().release(item, arm)
 
     def require(self, minimum: int) -> None:
-        """Nobody is settled before so many items; with fewer than before, from the next one on."""
+        """Nobody is chosen or out before so many items; with fewer than before, from the next one on."""
         super().require(checks.whole("minimum", minimum, least=0))
 
     def is_in(self, arm: int) -> bool:
@@ -131,8 +131,8 @@ class PairedSession(Items):
     def _sample(self, value: float) -> float:
         number = checks.finite("value", float(value) if isinstance(value, bool) else value)
         sample = checks.moderate("value", number)
-        if not supports(self.family, sample):
-            raise BadArgument("value", value, unsupported(self.family))
+        if not self.family.supports(sample):
+            raise BadArgument("value", value, self.family.unsupported())
         return sample
 
     def _refuse_if_random(self, item: int, arm: int, value: float) -> None:
@@ -151,7 +151,7 @@ class PairedSession(Items):
 
     def verdict(self) -> Verdict:
         """Where it stands now."""
-        named, least = standing(self.what, self.state)
+        named, least = current_answer(self.what, self.state)
         winners: tuple[int, ...] = ()
         if self.decided:
             left = tuple(k for k in range(self.what.arms) if self.is_in(k))

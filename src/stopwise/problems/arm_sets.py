@@ -8,40 +8,36 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.arrays import Ints, fill
-from stopwise.core.values import Problem
-from stopwise.core.verbs import jitable
-from stopwise.problems import verbs
-from stopwise.problems.verbs import Answer, Code
+from stopwise.core.functions import jitable
+from stopwise.problems.problem import Answer, Code, Problem, unknown_answer
 
 
 class ArmSets(Problem, listed=False):
     """Answers are tuples of arms; their codes have a 1 for each arm that is named. Never listed."""
 
-    __slots__ = ()
+    def encode(self, answer: Answer) -> Code:
+        return encode_arms(self, answer)
+
+    def decode(self, code: Code) -> Answer:
+        return tuple(int(k) for k in np.flatnonzero(code))
+
+    def code_size(self) -> int:
+        return self.arms
+
+    def answer_count(self) -> int:
+        return 0
 
 
-def encode_arms(problem: Any, answer: Any) -> Code:
+def encode_arms(problem: Problem, answer: Any) -> Code:
     """The code of a tuple of different arms in their order."""
     good = isinstance(answer, tuple) and all(
         isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in answer
     )
     if not good or list(answer) != [arm for arm in range(problem.arms) if arm in answer]:
-        raise verbs.unknown_answer(problem, answer)
+        raise unknown_answer(problem, answer)
     code = np.zeros(problem.arms, dtype=np.int64)
     code[list(answer)] = 1
     return code
-
-
-verbs.encode.register(ArmSets)(encode_arms)
-
-
-@verbs.decode.register(ArmSets)
-def _decode(problem: Any, code: Code) -> Answer:
-    return tuple(int(k) for k in np.flatnonzero(code))
-
-
-verbs.code_size.register(ArmSets)(lambda problem: problem.arms)
-verbs.answer_count.register(ArmSets)(lambda problem: 0)
 
 
 def listed(arms: Any, labels: Sequence[str]) -> str:

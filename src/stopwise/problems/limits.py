@@ -2,92 +2,83 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 
 from stopwise.core.arrays import Floats, divide, fill
 from stopwise.core.checks import arm_count, finite, moderate
 from stopwise.core.data import Data
-from stopwise.core.errors import BadArgument, NotDefined
+from stopwise.core.errors import BadArgument, MissingMethod, NotDefined
+from stopwise.core.functions import jitable
 from stopwise.core.options import NUMBER, Option
-from stopwise.core.values import Problem
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import convex, divergence, interval, of_arm
-from stopwise.problems import verbs
-from stopwise.problems.verbs import Code
+from stopwise.families.family import Family
+from stopwise.problems.problem import OFF_THE_BOUNDARY, Answer, Code, Problem
 
 
 class TwoAnswers(Problem, listed=False):
     """Questions with two answers, called ``names`` in their order."""
 
-    __slots__ = ()
     names: ClassVar[tuple[str, str]]
 
+    def answers(self) -> Iterator[Answer]:
+        return iter(self.names)
 
-verbs.answers.register(TwoAnswers)(lambda problem: iter(problem.names))
-verbs.answer_count.register(TwoAnswers)(lambda problem: 2)
+    def answer_count(self) -> int:
+        return 2
 
 
 class OneOfTwo(TwoAnswers, listed=False):
     """Those of which one answer is correct (but for ties)."""
 
-    __slots__ = ()
+    def several_answers(self) -> bool:
+        return False
 
-
-verbs.several_answers.register(OneOfTwo)(lambda problem: False)
-
-
-@verbs.reach.register(OneOfTwo)
-def _reach(
-    problem: OneOfTwo, family: Any, data: Data, code: Code, level: float, point: Floats
-) -> float:
-    # one answer is correct: it is reachable if the alternative to the other one is
-    return verbs.cost(problem, family, data, 1 - code, point)
+    def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:
+        # one answer is correct: it is reachable if the alternative to the other one is
+        return self.transport_cost(family, data, 1 - code, point)
 
 
 class OneThreshold(Problem, listed=False):
     """Questions about a ``threshold`` with cells that bound arms one by one."""
 
-    __slots__ = ()
+    @property
+    def threshold(self) -> float:
+        """The limit of every arm's mean."""
+        raise MissingMethod("threshold", self)
+
+    def tie_text(self, means: Floats) -> tuple[str, str]:
+        """Which means lie on the threshold itself, and what to do about it."""
+        tied = np.flatnonzero(means == self.threshold)
+        verb = "lies" if tied.size == 1 else "lie"
+        where = f"{verb} on the threshold {self.threshold:g}"
+        return f"{arms_in_words(tied)} {where}", OFF_THE_BOUNDARY
 
 
-@verbs.tie.register(OneThreshold)
-def _tie(problem: Any, means: Floats) -> tuple[str, str]:
-    """Which means lie on the threshold itself, and what to do about it."""
-    tied = np.flatnonzero(means == problem.threshold)
-    verb = "lies" if tied.size == 1 else "lie"
-    where = f"{verb} on the threshold {problem.threshold:g}"
-    return f"{arms_in_words(tied)} {where}", verbs.OFF_THE_BOUNDARY
-
-
-verbs.add_hessian.register(OneThreshold)(verbs.no_hessian)
-
-
-class _ArmSides(NamedTuple):
-    arms: int
-    threshold: float
-
-
-class ArmSides(_ArmSides, OneThreshold, listed=False):
+class ArmSides(OneThreshold, listed=False):
     """Those about the sides on which single arms lie: a cell bounds one arm by the threshold."""
 
-    __slots__ = ()
+    arms: int
+    threshold: float
     options = {"threshold": Option(NUMBER, "The level that means are compared with")}
 
-    def __new__(cls, arms: int, threshold: float) -> Self:
+    def __init__(self, arms: int, threshold: float) -> None:
         limit = moderate("threshold", finite("threshold", threshold))
-        return super().__new__(cls, arm_count(arms), limit)
+        self.arms = arm_count(arms)
+        self.threshold = limit
 
+    def check(self, family: Family) -> None:
+        inside("threshold", self.threshold, self, family)
 
-@verbs.check.register(ArmSides)
-def _check(problem: ArmSides, family: Any) -> None:
-    inside("threshold", problem.threshold, problem, family)
+    def grows(self) -> bool:
+        return True
 
+    def rank(self) -> int:
+        return 1
 
-verbs.grows.register(ArmSides)(lambda problem: True)
-verbs.rank.register(ArmSides)(lambda problem: 1)
-verbs.union_bound.register(ArmSides)(lambda problem: problem.arms)
+    def union_bound(self) -> int:
+        return self.arms
 
 
 def nearly(means: Floats, extreme: float) -> Any:
@@ -95,9 +86,9 @@ def nearly(means: Floats, extreme: float) -> Any:
     return np.abs(means - extreme) <= 1e-9 * max(1.0, abs(float(extreme)))
 
 
-def inside(name: str, limit: float, problem: Any, family: Any) -> None:
+def inside(name: str, limit: float, problem: Problem, family: Family) -> None:
     """Refuse a limit that no mean of the family can be on both sides of."""
-    low, high = interval(family)
+    low, high = family.interval()
     if not low < limit < high:
         raise BadArgument(
             name,
@@ -112,21 +103,21 @@ def up_to(epsilon: float) -> str:
     return f", up to {epsilon:g}" if epsilon else ""
 
 
-def narrow(problem: Any, family: Any) -> None:
+def narrow(epsilon: float, family: Family) -> None:
     """Refuse an epsilon that forgives every difference."""
-    low, high = interval(family)
-    if problem.epsilon >= high - low:
+    low, high = family.interval()
+    if epsilon >= high - low:
         raise BadArgument(
             "epsilon",
-            problem.epsilon,
+            epsilon,
             f"less than the width {high - low:g} of the means of {family!r}",
             "Otherwise every answer is correct and no sample is needed.",
         )
 
 
-def needs_convexity(what: str, family: Any) -> None:
+def needs_convexity(what: str, family: Family) -> None:
     """Refuse general half-spaces for families whose divergence is not convex in the mean."""
-    if not convex(family):
+    if not family.convex():
         raise NotDefined(
             f"{what} with {family!r}: d(mu, lambda) is not convex in lambda for this family, so the "
             "closest model could be a false minimum. Allowed: Gaussian, Bernoulli, Binomial, "
@@ -141,15 +132,15 @@ def arms_in_words(arms: Any) -> str:
 
 
 @jitable
-def beyond(family: Any, means: Floats, arm: int, side: float, limit: float) -> float:
+def beyond(family: Family, means: Floats, arm: int, side: float, limit: float) -> float:
     """d(mu, limit) of an arm, or 0 where its mean is already on that side of the limit."""
     if side * (means[arm] - limit) >= 0.0:
         return 0.0
-    return divergence(of_arm(family, arm), means[arm], limit)
+    return family.of_arm(arm).divergence(means[arm], limit)
 
 
 @jitable(allocates=True)
-def high_costs(family: Any, means: Floats, limit: float) -> Floats:
+def high_costs(family: Family, means: Floats, limit: float) -> Floats:
     """What it takes to bring each arm, alone, down to the limit."""
     costs = np.zeros(means.size)
     for k in range(means.size):

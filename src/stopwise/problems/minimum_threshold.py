@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.bound import arm_cost, divergence_from, project_bound, total_divergence
-from stopwise.cells.shape import Shape, bound_shape, side_shape
+from stopwise.cells.bound import Bound, Side, arm_cost, divergence_from, total_divergence
+from stopwise.cells.cell import Either
 from stopwise.core.arrays import Floats, smallest
 from stopwise.core.checks import arm_count, finite, margin, moderate
 from stopwise.core.data import Data
+from stopwise.core.functions import jitable
 from stopwise.core.options import NOT_NEGATIVE, NUMBER, Option
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import arms_alike, interval, lower, of_arm, upper
-from stopwise.problems import rounds, verbs
+from stopwise.families.family import Family
 from stopwise.problems.limits import (
     OneThreshold,
     TwoAnswers,
@@ -28,23 +26,18 @@ from stopwise.problems.limits import (
     nearly,
     separate_bound,
 )
-from stopwise.problems.rounds import Search
-from stopwise.problems.verbs import Code
+from stopwise.problems.problem import Code, Scratch, Search, close_of_listed
 
 
-class _MinimumThreshold(NamedTuple):
-    arms: int
-    threshold: float
-    epsilon: float
-
-
-class MinimumThreshold(_MinimumThreshold, TwoAnswers, OneThreshold):
+class MinimumThreshold(TwoAnswers, OneThreshold):
     """Is the smallest mean "low" (at most threshold + epsilon) or "high" (at least - epsilon)?
 
     Both answers are correct in between.
     """
 
-    __slots__ = ()
+    arms: int
+    threshold: float
+    epsilon: float
     title = "Is the lowest mean below a threshold?"
     names = ("low", "high")
     options = {
@@ -54,86 +47,105 @@ class MinimumThreshold(_MinimumThreshold, TwoAnswers, OneThreshold):
         ),
     }
 
-    def __new__(cls, arms: int, threshold: float, epsilon: float = 0.0) -> MinimumThreshold:
-        return super().__new__(
-            cls,
-            arm_count(arms),
-            moderate("threshold", finite("threshold", threshold)),
-            margin(epsilon),
-        )
+    def __init__(self, arms: int, threshold: float, epsilon: float = 0.0) -> None:
+        self.arms = arm_count(arms)
+        self.threshold = moderate("threshold", finite("threshold", threshold))
+        self.epsilon = margin(epsilon)
+
+    def question_text(self) -> str:
+        return f"Is the lowest mean below {self.threshold:g}?"
+
+    def correct_answers(self, means: Floats) -> Iterator[str]:
+        least = means.min()
+        if least <= self.threshold + self.epsilon:
+            yield "low"
+        if least >= self.threshold - self.epsilon:
+            yield "high"
+
+    def several_answers(self) -> bool:
+        return self.epsilon > 0.0
+
+    def answer_text(self, answer: str, labels: Sequence[str]) -> str:
+        side = "below" if answer == "low" else "above"
+        close = f" (or within {self.epsilon:g} of it)" if self.epsilon else ""
+        return f"the lowest mean is {side} {self.threshold:g}{close}"
+
+    def cell_count(self, code: Code) -> int:
+        return 1 if code[0] == LOW else self.arms
+
+    def cell(self, code: Code, j: int) -> Either:
+        low = Bound(j, -1.0, self.threshold - self.epsilon)
+        return Either(low, Side(1.0, self.threshold + self.epsilon), code[0] == HIGH)
+
+    def check(self, family: Family) -> None:
+        inside("threshold - epsilon", self.threshold - self.epsilon, self, family)
+        inside("threshold + epsilon", self.threshold + self.epsilon, self, family)
+
+    def rank(self) -> int:
+        return self.arms
+
+    def union_bound(self) -> int:
+        return 1
+
+    def optimise(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
+        if code[0] == LOW:
+            arm = _clearest(self, family, means)
+            limit = self.threshold + self.epsilon
+            return alone(arm, beyond(family, means, arm, 1.0, limit), weights)
+        return harmonic(high_costs(family, means, self.threshold - self.epsilon), weights)
+
+    def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
+        return self.optimise(family, means, code, weights)
+
+    def upper_bound(self, family: Family, data: Data, code: Code) -> float:
+        if code[0] == HIGH:
+            return separate_bound(high_costs(family, data.means, self.threshold - self.epsilon))
+        most = 0.0  # one model: every low arm raised to the limit
+        for k in range(self.arms):
+            most = max(most, beyond(family, data.means, k, 1.0, self.threshold + self.epsilon))
+        return most
+
+    def vertices(self, family: Family, data: Data, code: Code) -> Floats:
+        if code[0] == HIGH:
+            return data.counts[None].copy()
+        means, limit = data.means, self.threshold + self.epsilon
+        if family.arms_alike():
+            return np.eye(means.size)[nearly(means, means.min())]
+        costs = np.array([beyond(family, means, k, 1.0, limit) for k in range(means.size)])
+        return np.eye(means.size)[costs >= costs.max() * (1.0 - 1e-9)]
+
+    def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:
+        if self.epsilon > 0.0:
+            point[0] = math.nan
+            return 0.0 if _within_box(self, family, data, code, level) else math.inf
+        cheapest, least, means = 0, math.inf, data.means
+        for k in range(self.arms):
+            value = 0.0
+            if not means[k] < self.threshold:
+                value = arm_cost(family, data, k, self.threshold)
+            if value < least:
+                cheapest, least = k, value
+            point[k] = means[k] if code[0] == LOW else max(means[k], self.threshold)
+        if code[0] == LOW:  # one arm at or below the threshold is enough
+            point[cheapest] = min(means[cheapest], self.threshold)
+        return total_divergence(family, data, point)
+
+    def first_close(self, family: Family, data: Data, cache: Scratch, search: Search) -> bool:
+        """With epsilon only the box around the region is looked at."""
+        if self.epsilon == 0.0 and not search.forced:
+            return False
+        return close_of_listed(self, family, data, search)
 
 
 LOW, HIGH = 0, 1
 
 
-@verbs.asked.register(MinimumThreshold)
-def _asked(problem: MinimumThreshold) -> str:
-    return f"Is the lowest mean below {problem.threshold:g}?"
-
-
-@verbs.correct_answers.register(MinimumThreshold)
-def _correct_answers(problem: MinimumThreshold, means: Floats) -> Iterator[str]:
-    least = means.min()
-    if least <= problem.threshold + problem.epsilon:
-        yield "low"
-    if least >= problem.threshold - problem.epsilon:
-        yield "high"
-
-
-verbs.several_answers.register(MinimumThreshold)(lambda problem: problem.epsilon > 0.0)
-
-
-@verbs.in_words.register(MinimumThreshold)
-def _in_words(problem: MinimumThreshold, answer: str, labels: Sequence[str]) -> str:
-    side = "below" if answer == "low" else "above"
-    close = f" (or within {problem.epsilon:g} of it)" if problem.epsilon else ""
-    return f"the lowest mean is {side} {problem.threshold:g}{close}"
-
-
-@verbs.cell_count.register(MinimumThreshold)
-def _cell_count(problem: MinimumThreshold, code: Code) -> int:
-    return 1 if code[0] == LOW else problem.arms
-
-
-@verbs.shape.register(MinimumThreshold)
-def _shape(problem: MinimumThreshold, code: Code, cell: int) -> Shape:
-    if code[0] == HIGH:
-        return bound_shape(cell, -1.0, problem.threshold - problem.epsilon)
-    return side_shape(1.0, problem.threshold + problem.epsilon)
-
-
-verbs.simple.register(MinimumThreshold)(lambda problem: True)
-
-
-@verbs.project.register(MinimumThreshold)
-def _project(
-    problem: MinimumThreshold, family: Any, data: Data, code: Code, cell: int, closest: Floats
-) -> float:
-    if code[0] == HIGH:
-        limit = problem.threshold - problem.epsilon
-        return project_bound(family, data, cell, -1.0, limit, closest)
-    for k in range(problem.arms):
-        closest[k] = max(data.means[k], problem.threshold + problem.epsilon)
-    return total_divergence(family, data, closest)
-
-
-@verbs.check.register(MinimumThreshold)
-def _check(problem: MinimumThreshold, family: Any) -> None:
-    inside("threshold - epsilon", problem.threshold - problem.epsilon, problem, family)
-    inside("threshold + epsilon", problem.threshold + problem.epsilon, problem, family)
-
-
-verbs.rank.register(MinimumThreshold)(lambda problem: problem.arms)
-# "low" is wrong for one reason (all arms are high); "high" is proven wrong by any one low arm
-verbs.union_bound.register(MinimumThreshold)(lambda problem: 1)
-
-
 @jitable
-def _clearest(problem: MinimumThreshold, family: Any, means: Floats) -> int:
+def _clearest(problem: MinimumThreshold, family: Family, means: Floats) -> int:
     """The arm that shows best that the minimum is low: the lowest, if arms are alike."""
     best, limit = 0, problem.threshold + problem.epsilon
     for k in range(1, means.size):
-        if arms_alike(family):
+        if family.arms_alike():
             better = means[k] < means[best]
         else:
             better = beyond(family, means, k, 1.0, limit) > beyond(family, means, best, 1.0, limit)
@@ -142,80 +154,25 @@ def _clearest(problem: MinimumThreshold, family: Any, means: Floats) -> int:
     return best
 
 
-@verbs.optimise.register(MinimumThreshold)
-def _optimise(
-    problem: MinimumThreshold, family: Any, means: Floats, code: Code, weights: Floats
-) -> float:
-    if code[0] == LOW:
-        arm = _clearest(problem, family, means)
-        limit = problem.threshold + problem.epsilon
-        return alone(arm, beyond(family, means, arm, 1.0, limit), weights)
-    return harmonic(high_costs(family, means, problem.threshold - problem.epsilon), weights)
-
-
-rounds.solve_round.register(MinimumThreshold)(_optimise)
-
-
-@verbs.upper_bound.register(MinimumThreshold)
-def _upper_bound(problem: MinimumThreshold, family: Any, data: Data, code: Code) -> float:
-    if code[0] == HIGH:
-        return separate_bound(high_costs(family, data.means, problem.threshold - problem.epsilon))
-    most = 0.0  # one model: every low arm raised to the limit
-    for k in range(problem.arms):
-        most = max(most, beyond(family, data.means, k, 1.0, problem.threshold + problem.epsilon))
-    return most
-
-
-@verbs.vertices.register(MinimumThreshold)
-def _vertices(problem: MinimumThreshold, family: Any, data: Data, code: Code) -> Floats:
-    if code[0] == HIGH:
-        return data.counts[None].copy()
-    means, limit = data.means, problem.threshold + problem.epsilon
-    if arms_alike(family):
-        return np.eye(means.size)[nearly(means, means.min())]
-    costs = np.array([beyond(family, means, k, 1.0, limit) for k in range(means.size)])
-    return np.eye(means.size)[costs >= costs.max() * (1.0 - 1e-9)]
-
-
 @jitable
-def _prefers_low(problem: MinimumThreshold, family: Any, means: Floats) -> float:
+def _prefers_low(problem: MinimumThreshold, family: Family, means: Floats) -> float:
     """D(mu, not low) - D(mu, not high), by the appendix's two closed forms."""
     least, total = smallest(means), 0.0
     top, bottom = problem.threshold + problem.epsilon, problem.threshold - problem.epsilon
     arm = _clearest(problem, family, means)
     low = 0.0
     if means[arm] < top:
-        low = divergence_from(of_arm(family, arm), means[arm], top)
+        low = divergence_from(family.of_arm(arm), means[arm], top)
     if least <= bottom:
         return low
     for k in range(means.size):
-        total += 1.0 / divergence_from(of_arm(family, k), means[k], bottom)
+        total += 1.0 / divergence_from(family.of_arm(k), means[k], bottom)
     return low - 1.0 / total if total > 0.0 else -math.inf
-
-
-@verbs.reach.register(MinimumThreshold)
-def _reach(
-    problem: MinimumThreshold, family: Any, data: Data, code: Code, level: float, point: Floats
-) -> float:
-    if problem.epsilon > 0.0:
-        point[0] = math.nan
-        return 0.0 if _within_box(problem, family, data, code, level) else math.inf
-    cheapest, least, means = 0, math.inf, data.means
-    for k in range(problem.arms):
-        value = 0.0
-        if not means[k] < problem.threshold:
-            value = arm_cost(family, data, k, problem.threshold)
-        if value < least:
-            cheapest, least = k, value
-        point[k] = means[k] if code[0] == LOW else max(means[k], problem.threshold)
-    if code[0] == LOW:  # one arm at or below the threshold is enough
-        point[cheapest] = min(means[cheapest], problem.threshold)
-    return total_divergence(family, data, point)
 
 
 @jitable
 def _within_box(
-    problem: MinimumThreshold, family: Any, data: Data, code: Code, level: float
+    problem: MinimumThreshold, family: Family, data: Data, code: Code, level: float
 ) -> bool:
     """Whether the answer may be the oracle's at a model of the box around the region.
 
@@ -223,13 +180,13 @@ def _within_box(
     """
     counts, means = data
     corner = means.copy()
-    low, high = interval(family)
+    low, high = family.interval()
     for k in range(problem.arms):
-        own = of_arm(family, k)
+        own = family.of_arm(k)
         if counts[k] > 0.0 and code[0] == LOW:
-            corner[k] = lower(own, means[k], level / counts[k])
+            corner[k] = own.lower(means[k], level / counts[k])
         elif counts[k] > 0.0:
-            corner[k] = upper(own, means[k], level / counts[k])
+            corner[k] = own.upper(means[k], level / counts[k])
         else:
             corner[k] = low if code[0] == LOW else high
     if code[0] == LOW:
@@ -237,13 +194,3 @@ def _within_box(
         return smallest(corner) <= limit or _prefers_low(problem, family, corner) >= 0.0
     limit = problem.threshold + problem.epsilon
     return smallest(corner) >= limit or _prefers_low(problem, family, corner) <= 0.0
-
-
-@rounds.first_close.register(MinimumThreshold)
-def _first_close(
-    problem: MinimumThreshold, family: Any, data: Data, sketch: Any, search: Search
-) -> bool:
-    """With epsilon only the box around the region is looked at."""
-    if problem.epsilon == 0.0 and not search.forced:
-        return False
-    return rounds.close_of_listed(problem, family, data, search)

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stopwise.cells.outside_ball import add_outside_ball_hessian, project_outside_ball
-from stopwise.cells.region import Region, add_region_hessian, region
-from stopwise.cells.region_projection import project_region
+from stopwise.cells.cell import Either
+from stopwise.cells.outside_ball import BallExterior
+from stopwise.cells.region import Region, region
 from stopwise.core.arrays import Floats, fill
 from stopwise.core.checks import arm_count, positive, vector
-from stopwise.core.data import Curve, Data
+from stopwise.core.data import Data
 from stopwise.core.errors import NotDefined
+from stopwise.core.functions import jitable, variant, variants
 from stopwise.core.options import NUMBERS, POSITIVE, Option
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import OneVariance, Quadratic, variance
-from stopwise.problems import rounds, verbs
+from stopwise.families.family import Family, OneVariance, Quadratic
 from stopwise.problems.limits import OneOfTwo
-from stopwise.problems.verbs import Code
+from stopwise.problems.problem import Code, Problem
 
 
-class _Sphere(NamedTuple):
+class Sphere(OneOfTwo):
+    """Are the means "inside" or "outside" the sphere around ``center``? Gaussian arms."""
+
     arms: int
     radius: float
     center: Floats
     ball: Region
-
-
-class Sphere(_Sphere, OneOfTwo):
-    """Are the means "inside" or "outside" the sphere around ``center``? Gaussian arms."""
-
-    __slots__ = ()
     title = "Are the means inside a ball?"
     names = ("inside", "outside")
     options = {
@@ -42,74 +36,88 @@ class Sphere(_Sphere, OneOfTwo):
         "center": Option(NUMBERS, "One number for each arm: 0, 0, 0; the origin if empty"),
     }
 
-    def __new__(cls, arms: int, radius: float = 1.0, center: ArrayLike | None = None) -> Sphere:
+    def __init__(self, arms: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
         count, size = arm_count(arms), positive("radius", radius)
         middle = np.zeros(count) if center is None else vector("center", center, count)
         ball = region(count, center=middle, radius=size)
-        return super().__new__(cls, count, size, middle, ball)
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.arms, self.radius, self.center
+        self.arms = count
+        self.radius = size
+        self.center = middle
+        self.ball = ball
 
     def __repr__(self) -> str:
         return f"Sphere(arms={self.arms}, radius={self.radius}, center={self.center.tolist()})"
 
+    def question_text(self) -> str:
+        return f"Are the means inside the ball of radius {self.radius:g}?"
+
+    def correct_answers(self, means: Floats) -> Iterator[str]:
+        distance = float(np.linalg.norm(means - self.center))
+        if distance <= self.radius:
+            yield "inside"
+        if distance >= self.radius:
+            yield "outside"
+
+    def answer_text(self, answer: str, labels: Sequence[str]) -> str:
+        return f"the means are {answer} the ball of radius {self.radius:g}"
+
+    def cell_count(self, code: Code) -> int:
+        return 1
+
+    def cell(self, code: Code, j: int) -> Either:
+        return Either(BallExterior(self.center, self.radius), self.ball, code[0] == INSIDE)
+
+    def check(self, family: Family) -> None:
+        if not isinstance(family, Quadratic):
+            raise NotDefined(
+                f"Sphere with {family!r}: the models outside a ball are not convex, and only for "
+                "Gaussian arms is the closest one known to be found. Use Gaussian(variance)."
+            )
+
+    def rank(self) -> int:
+        return self.arms
+
+    def union_bound(self) -> int:
+        return 1
+
+    optimise = variants(Problem.optimise)
+
+    @variant(optimise, OneVariance)
+    def _optimise_alike(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
+        """The appendix's closed form; arms that differ in their variances need the generic solver."""
+        offset = means - self.center
+        distance = math.sqrt(np.sum(offset * offset))
+        fill(weights, 1.0 / means.size)
+        if (distance >= self.radius) == (code[0] == INSIDE) or distance == self.radius:
+            return 0.0
+        kept = np.zeros(means.size)
+        step = sphere_step(offset, self.radius, kept)
+        # w_k = 1/K + (|mu_k| - ||mu||_1/K)/root, and root = ||mu||_1 + K step
+        total = np.sum(kept * (np.abs(offset) + step))
+        for k in range(means.size):
+            weights[k] = kept[k] * (abs(offset[k]) + step) / total
+        return 0.5 * step * step / family.variance_at(0.0)
+
+    solve_round = variants(Problem.solve_round)
+
+    @variant(solve_round, OneVariance)
+    def _solve_round_alike(
+        self, family: Family, means: Floats, code: Code, weights: Floats
+    ) -> float:
+        return self.optimise(family, means, code, weights)
+
+    models = variants(Problem.models)
+
+    @variant(models, OneVariance)
+    def _models_alike(self, family: Family, data: Data, code: Code) -> Floats:
+        """One model: every kept arm moves by the same step, the others to the center."""
+        offset, kept = data.means - self.center, np.zeros(self.arms)
+        step = sphere_step(offset, self.radius, kept)
+        side = np.where(offset >= 0.0, 1.0, -1.0)
+        return (self.center + kept * (offset + side * step))[None]
+
 
 INSIDE, OUTSIDE = 0, 1
-
-
-@verbs.asked.register(Sphere)
-def _asked(problem: Sphere) -> str:
-    return f"Are the means inside the ball of radius {problem.radius:g}?"
-
-
-@verbs.correct_answers.register(Sphere)
-def _correct_answers(problem: Sphere, means: Floats) -> Iterator[str]:
-    distance = float(np.linalg.norm(means - problem.center))
-    if distance <= problem.radius:
-        yield "inside"
-    if distance >= problem.radius:
-        yield "outside"
-
-
-@verbs.in_words.register(Sphere)
-def _in_words(problem: Sphere, answer: str, labels: Sequence[str]) -> str:
-    return f"the means are {answer} the ball of radius {problem.radius:g}"
-
-
-verbs.cell_count.register(Sphere)(lambda problem, code: 1)
-
-
-@verbs.project.register(Sphere)
-def _project(
-    problem: Sphere, family: Any, data: Data, code: Code, cell: int, closest: Floats
-) -> float:
-    if code[0] == INSIDE:
-        return project_outside_ball(family, data, problem.center, problem.radius, closest)
-    return project_region(family, data, problem.ball, closest)
-
-
-@verbs.add_hessian.register(Sphere)
-def _add_hessian(
-    problem: Sphere, family: Any, data: Data, code: Code, cell: int, closest: Floats, curve: Curve
-) -> None:
-    if code[0] == INSIDE:
-        add_outside_ball_hessian(family, data, problem.center, problem.radius, closest, curve)
-    else:
-        add_region_hessian(family, data, problem.ball, closest, curve)
-
-
-@verbs.check.register(Sphere)
-def _check(problem: Sphere, family: Any) -> None:
-    if not isinstance(family, Quadratic):
-        raise NotDefined(
-            f"Sphere with {family!r}: the models outside a ball are not convex, and only for "
-            "Gaussian arms is the closest one known to be found. Use Gaussian(variance)."
-        )
-
-
-verbs.rank.register(Sphere)(lambda problem: problem.arms)
-verbs.union_bound.register(Sphere)(lambda problem: 1)
 
 
 @jitable
@@ -136,32 +144,3 @@ def sphere_step(offset: Floats, radius: float, kept: Floats) -> float:
             return room / (root + one) / count if root + one > 0.0 else 0.0
         kept[drop] = 0.0
     return 0.0
-
-
-@verbs.optimise.register(Sphere, OneVariance)
-def _optimise(problem: Sphere, family: Any, means: Floats, code: Code, weights: Floats) -> float:
-    """The appendix's closed form; arms that differ in their variances need the generic solver."""
-    offset = means - problem.center
-    distance = math.sqrt(np.sum(offset * offset))
-    fill(weights, 1.0 / means.size)
-    if (distance >= problem.radius) == (code[0] == INSIDE) or distance == problem.radius:
-        return 0.0
-    kept = np.zeros(means.size)
-    step = sphere_step(offset, problem.radius, kept)
-    # w_k = 1/K + (|mu_k| - ||mu||_1/K)/root, and root = ||mu||_1 + K step
-    total = np.sum(kept * (np.abs(offset) + step))
-    for k in range(means.size):
-        weights[k] = kept[k] * (abs(offset[k]) + step) / total
-    return 0.5 * step * step / variance(family, 0.0)
-
-
-rounds.solve_round.register(Sphere, OneVariance)(_optimise)
-
-
-@verbs.models.register(Sphere, OneVariance)
-def _models(problem: Sphere, family: Any, data: Data, code: Code) -> Floats:
-    """One model: every kept arm moves by the same step, the others to the center."""
-    offset, kept = data.means - problem.center, np.zeros(problem.arms)
-    step = sphere_step(offset, problem.radius, kept)
-    side = np.where(offset >= 0.0, 1.0, -1.0)
-    return (problem.center + kept * (offset + side * step))[None]

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.core.arrays import Floats, Rng, largest
 from stopwise.core.data import Data, State
-from stopwise.core.values import Strategy
-from stopwise.core.verbs import jitable
-from stopwise.families.verbs import divergence, lower, of_arm, upper
-from stopwise.problems.rounds import Refutation, front_runner, refutation
-from stopwise.problems.verbs import answer_count
-from stopwise.sampling.games import BY_THE_MEANS, SumTracking, WithTracker, best_response
-from stopwise.sampling.verbs import aim, notes
+from stopwise.core.functions import jitable
+from stopwise.families.family import Family
+from stopwise.problems.instance import Instance, Question
+from stopwise.problems.problem import Refutation, refutation
+from stopwise.sampling.games import BY_THE_MEANS, SumTracking, best_response
+from stopwise.sampling.strategy import Strategy, Tracker
 
 ROOM = 4_000_000  # numbers that the learners may take: with more answers one learner serves all
 
 
-class AdaHedge(WithTracker, Strategy):
+class AdaHedge(Strategy):
     """A learner for each answer proposes weights, and gains what the closest model concedes.
 
     The gains are optimistic: the most that they are at a mean within N d(mu-hat, .) <= log t.
     """
 
-    __slots__ = ()
+    tracker: Tracker
     title = "a learner against the closest model"
     reason = (
         "AdaHedge pursues the answer that the means favour at the moment, and learns which arms tell it "
@@ -34,11 +33,25 @@ class AdaHedge(WithTracker, Strategy):
     )
     because = BY_THE_MEANS
 
-    def __new__(cls) -> AdaHedge:
-        return super().__new__(cls, SumTracking())
+    def __init__(self) -> None:
+        self.tracker = SumTracking()
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return ()
+    def init(self, question: Question) -> Learners:
+        arms, answers = question.problem.arms, question.problem.answer_count()
+        rows = answers if 0 < answers * arms <= ROOM else 1
+        step, means = np.zeros((2, arms))
+        return Learners(np.zeros((rows, arms)), np.zeros(rows), step, means, refutation(arms))
+
+    def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
+        learners: Learners = state.strategy_state
+        (problem, family, data, cache), weights = instance, state.plan.weights
+        problem.leading_answer(family, data, cache, state.plan.pursued)
+        who = state.plan.pursued[0] if learners.gaps.size > 1 else 0
+        hedge(learners.gains[who], learners.gaps[who], weights)
+        best_response(instance, state.plan, learners.means, learners.found)
+        fitted = Data(data.counts, learners.means)
+        optimistic_gains(family, fitted, math.log(rounds), learners.found.model, learners.step)
+        learners.gaps[who] += learn(learners.gains[who], learners.gaps[who], weights, learners.step)
 
 
 class Learners(NamedTuple):
@@ -49,28 +62,6 @@ class Learners(NamedTuple):
     step: Floats  # the last gains
     means: Floats
     found: Refutation
-
-
-@notes.register(AdaHedge)
-def _notes(strategy: AdaHedge, problem: Any) -> Learners:
-    arms, answers = problem.arms, answer_count(problem)
-    rows = answers if 0 < answers * arms <= ROOM else 1
-    step, means = np.zeros((2, arms))
-    return Learners(np.zeros((rows, arms)), np.zeros(rows), step, means, refutation(arms))
-
-
-@aim.register(AdaHedge)
-def _aim(
-    strategy: AdaHedge, problem: Any, family: Any, state: State, rounds: int, rng: Rng
-) -> None:
-    learners, (code, weights, _, _) = state.pursuit.notes, state.pursuit
-    front_runner(problem, family, state.data, state.sketch, code)
-    who = code[0] if learners.gaps.size > 1 else 0
-    hedge(learners.gains[who], learners.gaps[who], weights)
-    best_response(problem, family, state, learners.means, learners.found)
-    data = Data(state.data.counts, learners.means)
-    optimistic_gains(family, data, math.log(rounds), learners.found.model, learners.step)
-    learners.gaps[who] += learn(learners.gains[who], learners.gaps[who], weights, learners.step)
 
 
 @jitable
@@ -101,7 +92,7 @@ def learn(gains: Floats, gap: float, weights: Floats, step: Floats) -> float:
 
 
 @jitable
-def optimistic_gains(family: Any, data: Data, level: float, model: Floats, out: Floats) -> None:
+def optimistic_gains(family: Family, data: Data, level: float, model: Floats, out: Floats) -> None:
     """The most of d(xi, lambda_k) over xi with N d(mu-hat, xi) <= level, and level/N at least.
 
     An arm that the model leaves alone gains level/N, as does one for which the most is infinite.
@@ -110,24 +101,24 @@ def optimistic_gains(family: Any, data: Data, level: float, model: Floats, out: 
     for k in range(out.size):
         out[k] = share = level / counts[k]
         if model[k] != means[k]:
-            out[k] = max(share, _most_gain(of_arm(family, k), means[k], share, model[k]))
+            out[k] = max(share, _most_gain(family.of_arm(k), means[k], share, model[k]))
 
 
 @jitable
-def _most_gain(family: Any, mean: float, share: float, lam: float) -> float:
+def _most_gain(family: Family, mean: float, share: float, lam: float) -> float:
     """The larger d(xi, lambda) at the two ends; 0 if both are infinite.
 
     If lambda is not between them, the end that is further away has more: d grows with the distance.
     """
     far = _gain(family, mean, share, lam < mean, lam)
-    if far > 0.0 and divergence(family, mean, lam) >= share:
+    if far > 0.0 and family.divergence(mean, lam) >= share:
         return far
     return max(far, _gain(family, mean, share, lam >= mean, lam))
 
 
 @jitable
-def _gain(family: Any, mean: float, share: float, up: bool, lam: float) -> float:
+def _gain(family: Family, mean: float, share: float, up: bool, lam: float) -> float:
     """d(xi, lambda) at the upper or lower end; 0 if that is infinite."""
-    end = upper(family, mean, share) if up else lower(family, mean, share)
-    found = divergence(family, end, lam) if math.isfinite(end) else math.inf
+    end = family.upper(mean, share) if up else family.lower(mean, share)
+    found = family.divergence(end, lam) if math.isfinite(end) else math.inf
     return found if found < math.inf else 0.0

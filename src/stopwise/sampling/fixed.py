@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,83 +12,80 @@ from stopwise.core.arrays import Floats, Rng, assign
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
 from stopwise.core.options import SHARES, Option
-from stopwise.core.values import Empty, Strategy
 from stopwise.oracles.quantities import oracle
-from stopwise.sampling.tracking import DTracking
-from stopwise.sampling.verbs import Question, aim, bind, pursues
+from stopwise.problems.instance import Instance, Question
+from stopwise.sampling.strategy import DTracking, Strategy, Tracker
 
 
-class _FixedWeights(NamedTuple):
-    weights: Floats
-    tracker: Any
+class Constant(Strategy, listed=False):
+    """Weights that are known before the first sample: they are the strategy's state."""
+
+    tracker: Tracker
+
+    def __init__(self) -> None:
+        self.tracker = DTracking()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def identity(self) -> tuple[str, tuple[Any, ...]]:
+        return type(self).__name__, ()
+
+    def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
+        assign(state.plan.weights, state.strategy_state)
+
+    def pursues(self) -> bool:
+        return False
 
 
-class FixedWeights(_FixedWeights, Strategy):
+class FixedWeights(Constant):
     """Sample in these proportions, whatever the data: a yardstick. They are scaled to sum to 1."""
 
-    __slots__ = ()
+    weights: Floats
     title = "always these shares"
     reason = "With fixed weights no answer is pursued: the samples are shared out as the spec says."
     options = {"weights": Option(SHARES, "One for each arm: 1, 1, 2")}
 
-    def __new__(cls, weights: ArrayLike) -> FixedWeights:
+    def __init__(self, weights: ArrayLike) -> None:
         shares = checks.weights("weights", weights, None)
-        return super().__new__(cls, shares / shares.sum(), DTracking())
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return (self.weights,)
+        self.weights = shares / shares.sum()
+        self.tracker = DTracking()
 
     def __repr__(self) -> str:
         return f"FixedWeights({self.weights.tolist()})"
 
+    def identity(self) -> tuple[str, tuple[Any, ...]]:
+        return type(self).__name__, (self.weights, self.tracker)
 
-@bind.register(FixedWeights)
-def _check_size(strategy: FixedWeights, question: Question) -> FixedWeights:
-    checks.weights("weights", strategy.weights, question.problem.arms)
-    return strategy
-
-
-@aim.register(FixedWeights)
-def _aim(
-    strategy: FixedWeights, problem: Any, family: Any, state: State, rounds: int, rng: Rng
-) -> None:
-    assign(state.pursuit.weights, strategy.weights)
+    def init(self, question: Question) -> Floats:
+        return checks.weights("weights", self.weights, question.problem.arms)
 
 
-pursues.register(FixedWeights)(lambda strategy: False)
-
-
-class Uniform(Empty, Strategy):
+class Uniform(Constant):
     """Sample all arms equally often: a yardstick."""
 
-    __slots__ = ()
     title = "every arm alike"
     reason = "Uniform sampling pursues no answer: every arm is sampled equally often."
 
-
-@bind.register(Uniform)
-def _bind_uniform(strategy: Uniform, question: Question) -> FixedWeights:
-    return FixedWeights(np.ones(question.problem.arms))
+    def init(self, question: Question) -> Floats:
+        return np.full(question.problem.arms, 1.0 / question.problem.arms)
 
 
-class OracleWeights(Empty, Strategy):
+class OracleWeights(Constant):
     """The paper's oracle strategy: the oracle weights at the true means, which nobody knows.
 
     Of several oracle answers the first is taken. Where D = 0 it is uniform.
     """
 
-    __slots__ = ()
     title = "those of the true means: for simulations only"
     needs_truth = True
 
-
-@bind.register(OracleWeights)
-def _bind_oracle(strategy: OracleWeights, question: Question) -> FixedWeights:
-    truth = question.truth
-    if np.isnan(truth).any():
-        raise NotDefined(
-            "strategy: OracleWeights needs the true means, which a campaign does not know; allowed: a "
-            "strategy that does not need them, such as TrackAndStop()."
-        )
-    found = oracle(question.problem, truth, family=question.family, costs=question.costs)
-    return FixedWeights(found.weights[0])
+    def init(self, question: Question) -> Floats:
+        truth = question.truth
+        if np.isnan(truth).any():
+            raise NotDefined(
+                "strategy: OracleWeights needs the true means, which a campaign does not know; allowed: a "
+                "strategy that does not need them, such as TrackAndStop()."
+            )
+        found = oracle(question.problem, truth, family=question.family, costs=question.costs)
+        return found.weights[0] / found.weights[0].sum()

@@ -8,7 +8,7 @@ sampled that lags behind the average x of the z the most.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,22 +23,22 @@ from stopwise.core.arrays import (
 )
 from stopwise.core.data import Data, State
 from stopwise.core.errors import NotDefined
-from stopwise.core.values import Empty, Strategy, Value
-from stopwise.core.verbs import jitable, registered
-from stopwise.problems.rounds import fitted, front_runner, weakest_cell
-from stopwise.problems.verbs import answer_count, cell_count, code_size, cost_floor, project
-from stopwise.sampling.games import BY_THE_MEANS, WithTracker, gains
+from stopwise.core.functions import jitable
+from stopwise.core.values import overrides
+from stopwise.families.family import Family
+from stopwise.problems.instance import Instance, Question
+from stopwise.problems.problem import Problem
+from stopwise.sampling.games import BY_THE_MEANS, gains
 from stopwise.sampling.matrix_game import Tableau, new_tableau, play
-from stopwise.sampling.tracking import follow
-from stopwise.sampling.verbs import Question, aim, bind, notes
+from stopwise.sampling.strategy import Strategy, Tracker
 
 PIECES = 64  # that a matrix game may have: of more the first
 
 
-class FrankWolfe(WithTracker, Strategy):
+class FrankWolfe(Strategy):
     """A step in each round towards the weights that gain the most on all pieces that are about least."""
 
-    __slots__ = ()
+    tracker: Tracker
     title = "Frank-Wolfe steps towards the oracle weights"
     reason = (
         "Frank-Wolfe sampling pursues the answer that the means favour at the moment, and samples the "
@@ -46,38 +46,58 @@ class FrankWolfe(WithTracker, Strategy):
     )
     because = BY_THE_MEANS
 
-    def __new__(cls) -> FrankWolfe:
-        return super().__new__(cls, RatioTracking())
+    def __init__(self) -> None:
+        self.tracker = RatioTracking()
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return ()
+    def init(self, question: Question) -> Pieces:
+        if overrides(question.problem, "weakest_cell"):
+            raise NotDefined(
+                f"strategy: FrankWolfe needs the cells of an answer one by one, which {question.problem!r} "
+                "does not list; allowed: questions in one part, or another strategy, such as AdaHedge()."
+            )
+        arms, cells = question.problem.arms, most_cells(question.problem)
+        rows = min(cells, PIECES)
+        return Pieces(
+            np.full(arms, 1.0 / arms),
+            np.zeros(arms),
+            np.zeros(arms),
+            np.zeros(cells),
+            np.zeros((rows, arms)),
+            np.zeros(arms),
+            np.zeros(arms),
+            new_tableau(rows, arms),
+        )
+
+    def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
+        pieces: Pieces = state.strategy_state
+        (problem, family, data, cache), arms = instance, state.data.means.size
+        problem.leading_answer(family, data, cache, state.plan.pursued)
+        found = 0
+        if not is_square(rounds // arms):
+            radius = rounds**-0.9 / arms
+            problem.fitted(family, data, pieces.means)
+            found = nearly_least(problem, family, state.plan.pursued, radius, pieces)
+        if found == 0:
+            fill(pieces.goal, 1.0 / arms)
+        elif found == 1:
+            fill(pieces.goal, 0.0)
+            pieces.goal[place_of_largest(pieces.slopes[0])] = 1.0
+        else:
+            play(pieces.slopes, found, pieces.tableau, pieces.goal)
+        for k in range(arms):
+            pieces.average[k] += (pieces.goal[k] - pieces.average[k]) / rounds
+        assign(state.plan.weights, pieces.average)
 
 
-class RatioTracking(Empty, Value):
+class RatioTracking(Tracker):
     """The arm whose share of the samples is the smallest part of its weight."""
 
-    __slots__ = ()
-
-
-@follow.register(RatioTracking)
-def _follow(
-    tracker: RatioTracking, target: Floats, counts: Floats, totals: Floats, rounds: int
-) -> int:
-    arm = 0
-    for k in range(1, counts.size):
-        if target[k] * counts[arm] > target[arm] * counts[k]:
-            arm = k
-    return arm
-
-
-@bind.register(FrankWolfe)
-def _bind(strategy: FrankWolfe, question: Question) -> FrankWolfe:
-    if registered(weakest_cell, type(question.problem)):
-        raise NotDefined(
-            f"strategy: FrankWolfe needs the cells of an answer one by one, which {question.problem!r} "
-            "does not list; allowed: questions in one part, or another strategy, such as AdaHedge()."
-        )
-    return strategy
+    def follow(self, target: Floats, counts: Floats, totals: Floats, rounds: int) -> int:
+        arm = 0
+        for k in range(1, counts.size):
+            if target[k] * counts[arm] > target[arm] * counts[k]:
+                arm = k
+        return arm
 
 
 class Pieces(NamedTuple):
@@ -93,51 +113,12 @@ class Pieces(NamedTuple):
     tableau: Tableau
 
 
-@notes.register(FrankWolfe)
-def _notes(strategy: FrankWolfe, problem: Any) -> Pieces:
-    arms, cells = problem.arms, most_cells(problem)
-    rows = min(cells, PIECES)
-    return Pieces(
-        np.full(arms, 1.0 / arms),
-        np.zeros(arms),
-        np.zeros(arms),
-        np.zeros(cells),
-        np.zeros((rows, arms)),
-        np.zeros(arms),
-        np.zeros(arms),
-        new_tableau(rows, arms),
-    )
-
-
-def most_cells(problem: Any) -> int:
+def most_cells(problem: Problem) -> int:
     """The most cells that any answer's alternative has."""
-    codes = [np.array([place]) for place in range(answer_count(problem))]
+    codes = [np.array([place]) for place in range(problem.answer_count())]
     if not codes:
-        codes = [np.zeros(code_size(problem), dtype=np.int64)]
-    return int(max(cell_count(problem, code) for code in codes))
-
-
-@aim.register(FrankWolfe)
-def _aim(
-    strategy: FrankWolfe, problem: Any, family: Any, state: State, rounds: int, rng: Rng
-) -> None:
-    goal, pieces, arms = state.pursuit, state.pursuit.notes, state.data.means.size
-    front_runner(problem, family, state.data, state.sketch, goal.code)
-    found = 0
-    if not is_square(rounds // arms):
-        radius = rounds**-0.9 / arms
-        fitted(problem, family, state.data, pieces.means)
-        found = nearly_least(problem, family, goal.code, radius, pieces)
-    if found == 0:
-        fill(pieces.goal, 1.0 / arms)
-    elif found == 1:
-        fill(pieces.goal, 0.0)
-        pieces.goal[place_of_largest(pieces.slopes[0])] = 1.0
-    else:
-        play(pieces.slopes, found, pieces.tableau, pieces.goal)
-    for k in range(arms):
-        pieces.average[k] += (pieces.goal[k] - pieces.average[k]) / rounds
-    assign(goal.weights, pieces.average)
+        codes = [np.zeros(problem.code_size(), dtype=np.int64)]
+    return int(max(problem.cell_count(code) for code in codes))
 
 
 @jitable
@@ -148,21 +129,23 @@ def is_square(number: int) -> bool:
 
 
 @jitable
-def nearly_least(problem: Any, family: Any, code: Ints, radius: float, pieces: Pieces) -> int:
+def nearly_least(
+    problem: Problem, family: Family, code: Ints, radius: float, pieces: Pieces
+) -> int:
     """How many cells are within the radius of the cheapest; none if that costs nothing.
 
     Their slopes at x, less their cost: what a step towards each arm gains (A of the matrix game).
     """
     means = pieces.means
-    data, cells = Data(pieces.average, means), cell_count(problem, code)
+    data, cells = Data(pieces.average, means), problem.cell_count(code)
     first = place_of_smallest(pieces.costs[:cells])  # the cheapest before
-    least = project(problem, family, data, code, first, pieces.closest)
+    least = problem.project(family, data, code, first, pieces.closest)
     pieces.costs[first], most = least, least + radius
     for cell in range(cells):
         if cell != first:
             pieces.costs[cell] = math.inf
-            if not cost_floor(problem, family, data, code, cell) > most:
-                pieces.costs[cell] = project(problem, family, data, code, cell, pieces.model)
+            if not problem.cost_floor(family, data, code, cell) > most:
+                pieces.costs[cell] = problem.project(family, data, code, cell, pieces.model)
                 least = min(least, pieces.costs[cell])
     if not 0.0 < least < math.inf:
         return 0
@@ -172,7 +155,7 @@ def nearly_least(problem: Any, family: Any, code: Ints, radius: float, pieces: P
             model = pieces.closest
             if cell != first:
                 model = pieces.model
-                project(problem, family, data, code, cell, model)
+                problem.project(family, data, code, cell, model)
             gains(family, means, model, pieces.slopes[found])
             for k in range(means.size):
                 pieces.slopes[found, k] -= pieces.costs[cell]

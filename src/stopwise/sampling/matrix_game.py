@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.core.arrays import Floats, Ints, fill
-from stopwise.core.verbs import jitable
+from stopwise.core.functions import jitable
 
 SMALL = 1e-12
 

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.core.arrays import Floats, Rng, assign, largest
 from stopwise.core.data import State
-from stopwise.core.values import Strategy
-from stopwise.core.verbs import jitable
-from stopwise.problems.rounds import Refutation, front_runner, refutation
-from stopwise.sampling.games import BY_THE_MEANS, SumTracking, WithTracker, best_response, gains
-from stopwise.sampling.verbs import aim, notes
+from stopwise.core.functions import jitable
+from stopwise.problems.instance import Instance, Question
+from stopwise.problems.problem import Refutation, refutation
+from stopwise.sampling.games import BY_THE_MEANS, SumTracking, best_response, gains
+from stopwise.sampling.strategy import Strategy, Tracker
 
 
-class LazyMirrorAscent(WithTracker, Strategy):
+class LazyMirrorAscent(Strategy):
     """Exponential weights that climb D(w, mu-hat) by its gradient, mixed with uniform ones.
 
     After t steps the rate is sqrt(log K/t)/S and 1/(4 sqrt t) of the weight is uniform. S, the scale of
     the gradient, is the mean of D at the weights so far, where published comparisons take the true D.
     """
 
-    __slots__ = ()
+    tracker: Tracker
     title = "a gradient step towards the oracle weights in each round"
     reason = (
         "Mirror ascent pursues the answer that the means favour at the moment, and moves the shares of "
@@ -31,11 +31,22 @@ class LazyMirrorAscent(WithTracker, Strategy):
     )
     because = BY_THE_MEANS
 
-    def __new__(cls) -> LazyMirrorAscent:
-        return super().__new__(cls, SumTracking())
+    def __init__(self) -> None:
+        self.tracker = SumTracking()
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return ()
+    def init(self, question: Question) -> Slope:
+        arms = question.problem.arms
+        step, means = np.zeros((2, arms))
+        return Slope(np.full(arms, 1.0 / arms), step, means, np.zeros(2), refutation(arms))
+
+    def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
+        slope: Slope = state.strategy_state
+        problem, family, data, cache = instance
+        problem.leading_answer(family, data, cache, state.plan.pursued)
+        assign(state.plan.weights, slope.weights)
+        best_response(instance, state.plan, slope.means, slope.found)
+        gains(family, slope.means, slope.found.model, slope.step)
+        climb(slope)
 
 
 class Slope(NamedTuple):
@@ -46,25 +57,6 @@ class Slope(NamedTuple):
     means: Floats
     past: Floats  # steps, and the sum of D at their weights
     found: Refutation
-
-
-@notes.register(LazyMirrorAscent)
-def _notes(strategy: LazyMirrorAscent, problem: Any) -> Slope:
-    arms = problem.arms
-    step, means = np.zeros((2, arms))
-    return Slope(np.full(arms, 1.0 / arms), step, means, np.zeros(2), refutation(arms))
-
-
-@aim.register(LazyMirrorAscent)
-def _aim(
-    strategy: LazyMirrorAscent, problem: Any, family: Any, state: State, rounds: int, rng: Rng
-) -> None:
-    slope = state.pursuit.notes
-    front_runner(problem, family, state.data, state.sketch, state.pursuit.code)
-    assign(state.pursuit.weights, slope.weights)
-    best_response(problem, family, state, slope.means, slope.found)
-    gains(family, slope.means, slope.found.model, slope.step)
-    climb(slope)
 
 
 @jitable

@@ -10,28 +10,26 @@ where a family says nothing else: exact for Gaussian arms (flat prior), to first
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.cells.bound import arm_cost
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import Data, State
-from stopwise.core.values import Empty
-from stopwise.core.verbs import jitable
-from stopwise.families.posterior import posterior_draw
-from stopwise.families.verbs import of_arm
+from stopwise.core.functions import jitable
+from stopwise.families.family import Family
 from stopwise.problems.asked import some_arm
-from stopwise.sampling.verbs import Direct, Question, bind, notes, pick
+from stopwise.problems.instance import Instance, Question
+from stopwise.sampling.strategy import Direct
 
 TRIES = 3  # draws before the conditional law is drawn directly
 PATIENCE = 10_000  # draws of one arm until it is beyond the limit: about 1 is expected
 
 
-class MurphySampling(Empty, Direct):
+class MurphySampling(Direct):
     """The extreme arm of a posterior draw in which some arm is beyond the limit."""
 
-    __slots__ = ()
     title = "any arm beyond a limit: as if there were one"
     reason = (
         "Murphy sampling draws means from what the samples say, given that some arm is beyond the "
@@ -39,55 +37,44 @@ class MurphySampling(Empty, Direct):
     )
     uses_randomness = True
 
+    def init(self, question: Question) -> Beyond:
+        asked = some_arm(self, question.problem, also_unnamed=True)
+        return Beyond(asked.side, asked.limit, np.zeros(question.problem.arms))
 
-class _Expecting(NamedTuple):
+    def next_arm(self, instance: Instance, state: State, rounds: int, rng: Rng) -> int:
+        own: Beyond = state.strategy_state
+        family, data, side = instance.family, instance.data, own.side
+        for _ in range(TRIES):
+            best, found = -math.inf, 0
+            for k in range(data.means.size):
+                drawn = side * family.of_arm(k).posterior_draw(data.counts[k], data.means[k], rng)
+                if drawn > best:
+                    best, found = drawn, k
+            if best >= side * own.limit:
+                return found
+        return _conditional(own, family, data, rng)
+
+
+class Beyond(NamedTuple):
+    """The side of the limit that is asked for, the limit, and room for each arm's chance to be there."""
+
     side: float
     limit: float
-
-
-class Expecting(_Expecting, Direct, listed=False):
-    """Murphy sampling once the question is known."""
-
-    __slots__ = ()
-    uses_randomness = True
-
-
-@bind.register(MurphySampling)
-def _bind(strategy: MurphySampling, question: Question) -> Expecting:
-    asked = some_arm(strategy, question.problem, also_unnamed=True)
-    return Expecting(asked.side, asked.limit)
-
-
-@notes.register(Expecting)
-def _notes(strategy: Expecting, problem: Any) -> Floats:
-    return np.zeros(problem.arms)
-
-
-@pick.register(Expecting)
-def _pick(
-    strategy: Expecting, problem: Any, family: Any, state: State, rounds: int, rng: Rng
-) -> int:
-    side, limit, data = strategy.side, strategy.limit, state.data
-    for _ in range(TRIES):
-        best, found = -math.inf, 0
-        for k in range(data.means.size):
-            drawn = side * posterior_draw(of_arm(family, k), data.counts[k], data.means[k], rng)
-            if drawn > best:
-                best, found = drawn, k
-        if best >= side * limit:
-            return found
-    return _conditional(strategy, family, data, state.pursuit.notes, rng)
+    chances: Floats
 
 
 @jitable
-def _conditional(strategy: Expecting, family: Any, data: Data, chances: Floats, rng: Rng) -> int:
+def _conditional(asked: Beyond, family: Family, data: Data, rng: Rng) -> int:
     """P(arm k is the first beyond the limit | it is k or a later one) = p_k/(1 - prod of (1 - p_j))."""
-    nobody = 0.0  # log of the chance that no arm from here on is beyond the limit
+    chances, nobody = (
+        asked.chances,
+        0.0,
+    )  # log of the chance that no arm from here on is beyond the limit
     nearest, least = 0, math.inf
     for k in range(chances.size):
-        far = arm_cost(family, data, k, strategy.limit)
+        far = arm_cost(family, data, k, asked.limit)
         chances[k] = 0.5 * math.erfc(math.sqrt(far))
-        if strategy.side * (data.means[k] - strategy.limit) > 0.0:
+        if asked.side * (data.means[k] - asked.limit) > 0.0:
             chances[k] = min(1.0 - chances[k], 1.0 - 1e-16)
         nobody += math.log1p(-chances[k])
         if far < least:
@@ -104,8 +91,8 @@ def _conditional(strategy: Expecting, family: Any, data: Data, chances: Floats, 
                 first = k
                 continue
             if found < 0:
-                found, best = first, _beyond(strategy, family, data, first, rng)
-            drawn = _beyond(strategy, family, data, k, rng)
+                found, best = first, _beyond(asked, family, data, first, rng)
+            drawn = _beyond(asked, family, data, k, rng)
             if drawn > best:
                 found, best = k, drawn
     if found >= 0:
@@ -114,12 +101,12 @@ def _conditional(strategy: Expecting, family: Any, data: Data, chances: Floats, 
 
 
 @jitable
-def _beyond(strategy: Expecting, family: Any, data: Data, arm: int, rng: Rng) -> float:
+def _beyond(asked: Beyond, family: Family, data: Data, arm: int, rng: Rng) -> float:
     """A draw of one arm's mean beyond the limit, times the side."""
     drawn = 0.0
     for _ in range(PATIENCE):
-        mean = posterior_draw(of_arm(family, arm), data.counts[arm], data.means[arm], rng)
-        drawn = strategy.side * mean
-        if drawn >= strategy.side * strategy.limit:
+        mean = family.of_arm(arm).posterior_draw(data.counts[arm], data.means[arm], rng)
+        drawn = asked.side * mean
+        if drawn >= asked.side * asked.limit:
             break
     return drawn

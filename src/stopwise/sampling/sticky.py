@@ -31,36 +31,18 @@ from stopwise.core.arrays import Floats, Ints, Rng
 from stopwise.core.checks import choice, listed, real
 from stopwise.core.data import State
 from stopwise.core.errors import BadArgument, StopwiseError
+from stopwise.core.functions import jitable, variants
 from stopwise.core.options import Option
-from stopwise.core.values import Strategy
-from stopwise.core.verbs import jitable, verb
-from stopwise.families.surprise import absorbed, least_surprise
-from stopwise.families.verbs import additive, of_arm
-from stopwise.problems.rounds import (
-    BY_VALUE,
-    Search,
-    answer_weights,
-    first_reachable,
-    listed_answers,
-    nothing_known,
-)
-from stopwise.problems.verbs import Answer, answers, encode
-from stopwise.sampling.tracking import TRACKING, tracker
-from stopwise.sampling.verbs import Question, aim, bind, notes, notice
+from stopwise.problems.instance import Instance, Question
+from stopwise.problems.problem import BY_VALUE, Answer, Problem, Search, nothing_known
+from stopwise.sampling.strategy import TRACKING, Strategy, Tracker, tracker
 
 STEPS = 8  # log f(t) is tabulated at t = 2^(j/8) and rounded up to the next of these t
 CLOSE = ("bounded", "always", "never")
 SELDOM = 1.02  # by what factor the rounds grow until close answers are solved for again
 
 
-class _StickyTrackAndStop(NamedTuple):
-    tracker: Any
-    order: tuple[Answer, ...] | None
-    region: Callable[[float], float] | None
-    close: str
-
-
-class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
+class StickyTrackAndStop(Strategy):
     """Algorithm 1: among answers that may still be oracle answers, pursue the first in the order.
 
     ``order`` lists the problem's answers, first choice first (default: the problem's order).
@@ -71,7 +53,10 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
     question whose answers are listed one by one; "never", as up to 0.3.0.
     """
 
-    __slots__ = ()
+    tracker: Tracker
+    order: tuple[Answer, ...] | None
+    region: Callable[[float], float] | None
+    close: str
     title = "for questions with several correct answers"
     reason = (
         "Sticky Track-and-Stop keeps to the first answer, in a fixed order, that may still be the one "
@@ -93,58 +78,84 @@ class StickyTrackAndStop(_StickyTrackAndStop, Strategy):
     former = {"close": "never"}
     unspelled = ("region",)  # a function cannot be written into a file
 
-    def __new__(
-        cls,
+    def __init__(
+        self,
         tracking: Any = "C",
         order: Sequence[Answer] | None = None,
         region: Callable[[float], float] | None = None,
         close: str = CLOSE[0],
-    ) -> StickyTrackAndStop:
+    ) -> None:
         if region is not None and not callable(region):
             raise BadArgument("region", region, "a function t -> log f(t), or None")
         choice("close", close, CLOSE, "bounded, always or never")
         given = None if order is None else tuple(listed("order", order, "a list of answers"))
-        return super().__new__(cls, tracker(tracking), given, region, close)
+        self.tracker = tracker(tracking)
+        self.order = given
+        self.region = region
+        self.close = close
 
     def __repr__(self) -> str:
         close = "" if self.close == CLOSE[0] else f", close={self.close!r}"
         given = f"order={self.order!r}, region={self.region!r}{close}"
         return f"StickyTrackAndStop({self.tracker!r}, {given})"
 
+    def init(self, question: Question) -> StickyState:
+        log_f = self.region or question.log_f
+        last = math.ceil(STEPS * math.log2(max(question.max_rounds, 2))) + 1
+        found = [log_f(2.0 ** (j / STEPS)) for j in range(last + 1)]
+        levels = np.array([math.nan if (each := real(x)) is None else each for x in found])
+        if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
+            raise BadArgument("region", self.region, "a finite function of t that does not fall")
+        order = _places(self.order, question.problem)
+        forced = self.close == "always" or nothing_known(question.problem, question.family)
+        arms, known = question.problem.arms, np.zeros(6)
+        known[TOTAL] = math.nan  # nothing is certified yet
+        certificate = Certificate(np.zeros(arms), np.zeros(arms), np.zeros(arms), known)
+        return StickyState(order, levels, self.close != "never", forced, certificate)
 
-class Sticky(NamedTuple):
-    """The strategy once the question is known: the order as codes, and a table of log f."""
+    def without_words(self) -> StickyTrackAndStop:
+        return self._replace(order=None, region=None, close="")
 
-    tracker: Any
-    order: Ints
-    levels: Floats
-    close: bool
-    forced: bool  # also where what can be reached is solved for
+    def update(
+        self, instance: Instance, state: State, arm: int, sample: float, before: float
+    ) -> None:
+        own: StickyState = state.strategy_state
+        point, costs, _, known = own.certificate
+        family, data = instance.family, instance.data
+        if not family.additive():  # the certificate's bookkeeping is for exponential families
+            known[TOTAL] = math.nan
+            return
+        count, mean, law = data.counts[arm], data.means[arm], family.of_arm(arm)
+        if known[TOTAL] < math.inf:  # else nothing is certified
+            price = arm_cost(family, data, arm, point[arm])
+            known[TOTAL] += price - costs[arm]
+            costs[arm] = price
+        if known[BARRIER] < math.inf:
+            back = law.least_surprise(sample, mean, known[BARRIER] / count)
+            known[BARRIER] -= law.absorbed(count - 1.0, before, mean, sample) - back
+
+    def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
+        own: StickyState = state.strategy_state
+        (problem, family, data, cache), known = instance, own.certificate.known
+        while rounds > known[UNTIL]:
+            known[PLACE] += 1.0
+            known[UNTIL] = 2.0 ** (known[PLACE] / STEPS)
+            known[LEVEL] = own.levels[int(known[PLACE])]
+        if rounds >= known[NEXT]:
+            _reconsider(instance, state, rounds)
+        problem.answer_weights(family, data, cache, state.plan.pursued, state.plan.weights)
 
 
-@bind.register(StickyTrackAndStop)
-def _bind(strategy: StickyTrackAndStop, question: Question) -> Sticky:
-    log_f = strategy.region or question.log_f
-    last = math.ceil(STEPS * math.log2(max(question.max_rounds, 2))) + 1
-    found = [log_f(2.0 ** (j / STEPS)) for j in range(last + 1)]
-    levels = np.array([math.nan if (each := real(x)) is None else each for x in found])
-    if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
-        raise BadArgument("region", strategy.region, "a finite function of t that does not fall")
-    order = _places(strategy.order, question.problem)
-    forced = strategy.close == "always" or nothing_known(question.problem, question.family)
-    return Sticky(strategy.tracker, order, levels, strategy.close != "never", forced)
-
-
-def _place(problem: Any, answer: Any) -> list[int]:
+def _place(problem: Problem, answer: Any) -> list[int]:
     """Where an answer stands in the problem's order; nothing if it is none of its answers."""
     try:
-        return [int(encode(problem, answer)[0])]
+        return [int(problem.encode(answer)[0])]
     except StopwiseError:
         return []
 
 
-def _places(order: tuple[Answer, ...] | None, problem: Any) -> Ints:
-    known = listed_answers(problem)
+def _places(order: tuple[Answer, ...] | None, problem: Problem) -> Ints:
+    known = problem.listed_answers()
     if order is None:
         return known
     if known.size == 0:
@@ -153,7 +164,7 @@ def _places(order: tuple[Answer, ...] | None, problem: Any) -> Ints:
         )
     places = [place for answer in order for place in _place(problem, answer)]
     if sorted(places) != known.tolist():
-        known_ones = ", ".join(repr(answer) for answer in answers(problem))
+        known_ones = ", ".join(repr(answer) for answer in problem.answers())
         raise BadArgument("order", order, f"each answer of {problem!r} once: {known_ones}")
     return np.array(places, dtype=np.int64)
 
@@ -164,85 +175,52 @@ class Certificate(NamedTuple):
     point: Floats
     costs: Floats  # N_k d(mu-hat_k, point_k)
     trial: Floats  # scratch
-    state: Floats  # indexed by the names below
+    known: Floats  # indexed by the names below
 
 
 TOTAL, BARRIER, LEVEL, PLACE, UNTIL, NEXT = range(6)
 
 
-@notes.register(Sticky)
-def _notes(strategy: Sticky, problem: Any) -> Certificate:
-    arms, state = problem.arms, np.zeros(6)
-    state[TOTAL] = math.nan  # nothing is certified yet
-    return Certificate(np.zeros(arms), np.zeros(arms), np.zeros(arms), state)
+class StickyState(NamedTuple):
+    """The order as codes, a table of log f, and why the pursued answer is the right one."""
+
+    order: Ints
+    levels: Floats
+    close: bool
+    forced: bool  # close answers also where what can be reached is solved for
+    certificate: Certificate
 
 
-@verb
-def region_growth(tally: Any) -> float:
-    """What the stopping rule's record adds to the region for the data of all arms; never negative."""
+@variants
+def region_growth(rule_state: Any) -> float:
+    """What the stopping rule's state adds to the region for the data of all arms; never negative."""
     return 0.0
 
 
-@notice.register(Sticky)
-def _notice(
-    strategy: Sticky,
-    problem: Any,
-    family: Any,
-    state: State,
-    arm: int,
-    sample: float,
-    before: float,
-) -> None:
-    point, costs, _, known = state.pursuit.notes
-    if not additive(family):  # the certificate's bookkeeping is for exponential families
-        known[TOTAL] = math.nan
-        return
-    count, mean, own = state.data.counts[arm], state.data.means[arm], of_arm(family, arm)
-    if known[TOTAL] < math.inf:  # else nothing is certified
-        price = arm_cost(family, state.data, arm, point[arm])
-        known[TOTAL] += price - costs[arm]
-        costs[arm] = price
-    if known[BARRIER] < math.inf:
-        back = least_surprise(own, sample, mean, known[BARRIER] / count)
-        known[BARRIER] -= absorbed(own, count - 1.0, before, mean, sample) - back
-
-
-@aim.register(Sticky)
-def _aim(strategy: Sticky, problem: Any, family: Any, state: State, rounds: int, rng: Rng) -> None:
-    goal, known = state.pursuit, state.pursuit.notes.state
-    while rounds > known[UNTIL]:
-        known[PLACE] += 1.0
-        known[UNTIL] = 2.0 ** (known[PLACE] / STEPS)
-        known[LEVEL] = strategy.levels[int(known[PLACE])]
-    if rounds >= known[NEXT]:
-        _reconsider(strategy, problem, family, state, rounds)
-    answer_weights(problem, family, state.data, state.sketch, goal.code, goal.weights)
-
-
 @jitable
-def _reconsider(strategy: Sticky, problem: Any, family: Any, state: State, rounds: int) -> None:
+def _reconsider(instance: Instance, state: State, rounds: int) -> None:
     """Keep the pursued answer if its certificate holds; else solve for the first of I_t."""
-    known = state.pursuit.notes.state
+    known = state.strategy_state.certificate.known
     # the growth is not negative: where the smaller region will do it need not be summed
     if not (known[TOTAL] <= known[LEVEL] and known[BARRIER] == math.inf):
-        level = known[LEVEL] + region_growth(state.tally)
+        level = known[LEVEL] + region_growth(state.rule_state)
         if not known[TOTAL] <= level < known[BARRIER]:
-            _certify(strategy, problem, family, state, level, rounds)
+            _certify(instance, state, level, rounds)
 
 
 @jitable
-def _certify(
-    strategy: Sticky, problem: Any, family: Any, state: State, level: float, rounds: int
-) -> None:
+def _certify(instance: Instance, state: State, level: float, rounds: int) -> None:
     """Solve for the first of I_t, and keep why it is the first."""
-    point, costs, trial, known = state.pursuit.notes
-    slack = 1.0 / max(1.0, math.log(rounds)) if strategy.close else -1.0
-    search = Search(strategy.order, state.pursuit.code, point, trial, slack, strategy.forced)
+    own: StickyState = state.strategy_state
+    problem, family, data, cache = instance
+    point, costs, trial, known = own.certificate
+    slack = 1.0 / max(1.0, math.log(rounds)) if own.close else -1.0
+    search = Search(own.order, state.plan.pursued, point, trial, slack, own.forced)
     held = known[TOTAL] <= level
-    known[BARRIER] = first_reachable(problem, family, state.data, state.sketch, level, held, search)
+    known[BARRIER] = problem.first_reachable(family, data, cache, level, held, search)
     if known[BARRIER] == BY_VALUE:
         known[NEXT] = SELDOM * rounds
     known[TOTAL] = 0.0
     for k in range(point.size):
-        costs[k] = arm_cost(family, state.data, k, point[k])
+        costs[k] = arm_cost(family, data, k, point[k])
         known[TOTAL] += costs[k]

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from stopwise.core.arrays import Rng
 from stopwise.core.data import State
-from stopwise.core.values import Strategy
-from stopwise.problems.rounds import first_oracle
-from stopwise.sampling.tracking import TRACKING, tracker
-from stopwise.sampling.verbs import aim
+from stopwise.problems.instance import Instance
+from stopwise.sampling.strategy import TRACKING, Strategy, Tracker, tracker
 
 
-class _TrackAndStop(NamedTuple):
-    tracker: Any
-
-
-class TrackAndStop(_TrackAndStop, Strategy):
+class TrackAndStop(Strategy):
     """Track the oracle weights at the estimate (Garivier & Kaufmann 2016); ``tracking`` "C" or "D"."""
 
-    __slots__ = ()
+    tracker: Tracker
     title = "for questions with one correct answer"
     reason = (
         "Track-and-Stop pursues the answer that the means favour at the moment. It changes when "
@@ -32,13 +26,9 @@ class TrackAndStop(_TrackAndStop, Strategy):
     options = {"tracking": TRACKING}
     minds_costs = True
 
-    def __new__(cls, tracking: Any = "C") -> TrackAndStop:
-        return super().__new__(cls, tracker(tracking))
+    def __init__(self, tracking: Any = "C") -> None:
+        self.tracker = tracker(tracking)
 
-
-@aim.register(TrackAndStop)
-def _aim(
-    strategy: TrackAndStop, problem: Any, family: Any, state: State, rounds: int, rng: Rng
-) -> None:
-    goal = state.pursuit
-    first_oracle(problem, family, state.data, state.sketch, goal.code, goal.weights)
+    def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
+        problem, family, data, cache = instance
+        problem.first_oracle(family, data, cache, state.plan.pursued, state.plan.weights)

@@ -4,8 +4,8 @@ At the true mean c of an arm (W+(c) + W-(c))/2 is a martingale that starts at 1,
 with probability at most a (Ville). The interval is the set of all c where it is below 1/a:
 docs/thresholds.md proves that it is one, that it holds the sample mean, and says what it costs.
 
-A family whose wealth is another, alone or with what a stopping rule keeps, registers ``own_bets`` and,
-for what that gives, ``refutation`` (and ``first_step`` if the family has no ``variance``).
+A family whose wealth is another, alone or with the state of a stopping rule, has a variant of ``own_bets``,
+which gives an ``ArmBets`` with its own ``refutation`` (and ``first_step`` if the family has no variance).
 """
 
 from __future__ import annotations
@@ -17,29 +17,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.core import kernels
 from stopwise.core.arrays import Floats
+from stopwise.core.compile import kernels
 from stopwise.core.data import Data, State
-from stopwise.core.errors import MissingVerb
-from stopwise.core.verbs import jitable, registered, verb
-from stopwise.families.verbs import (
-    bet,
-    divergence,
-    divergence_slope,
-    of_arm,
-    regret,
-    space,
-    variance,
-    wide_regret,
-)
-from stopwise.stopping.purse import stakes
+from stopwise.core.errors import MissingMethod
+from stopwise.core.functions import jitable, variants
+from stopwise.core.values import Value, overrides
+from stopwise.families.family import Family
+from stopwise.stopping.wealth_state import bet_weights
 
-QUADRATIC = (
-    1e-6  # of the distance from the sample mean: one more step of Newton's is exact to its square
-)
-WIDER = 1e-9  # of that distance: rounding may make an interval wider, not narrower
-NEGLIGIBLE = 1e-12  # of it, too
+# parts of the distance from the sample mean
+QUADRATIC = 1e-6  # one more step of Newton's is exact to its square
+WIDER = 1e-9  # rounding may make an interval wider, not narrower
+NEGLIGIBLE = 1e-12
 MANY = 50  # arms from which on compiling pays
+
+Made = tuple[tuple[float, ...], ...]  # the gaps and weights of ``Stakes``, as a key of a cache
 
 
 class Intervals(NamedTuple):
@@ -50,8 +43,7 @@ class Intervals(NamedTuple):
 
 
 def interval_share(delta: float) -> float:
-    """What intervals and bounds may spend beside an answer that spends delta: as much, if that leaves
-    anything to be sure of."""
+    """What intervals and bounds may spend beside an answer that spends delta: as much, or half the rest."""
     return min(delta, 0.5 * (1.0 - delta))
 
 
@@ -60,21 +52,21 @@ def joint_delta(delta: float) -> float:
     return delta + interval_share(delta)
 
 
-def mean_intervals(family: Any, state: State, delta: float, room: int = 0) -> Intervals:
+def mean_intervals(family: Family, state: State, delta: float, room: int = 0) -> Intervals:
     """Intervals that hold for all arms and at all times together, with probability 1 - delta.
 
     ``room``: how many arms there may ever be, if more can be added. An arm without a sample, or of whose
     family no bets are known, has the whole space of means.
     """
     arms = state.data.counts.size
-    found = Intervals(*(np.full(arms, each) for each in space(family)))
-    bets, level = own_bets(family, state.tally, state), math.log(max(arms, room) / delta)
+    found = Intervals(*(np.full(arms, each) for each in family.mean_space()))
+    bets, level = own_bets(family, state.rule_state, state), math.log(max(arms, room) / delta)
     if arms >= MANY and bets is not None:
         _compiled()(bets, family, state.data, level, *found)
     elif isinstance(bets, Stakes):
-        made = tuple(map(tuple, bets))
+        made: Made = tuple(tuple(map(float, part)) for part in bets)
         for arm in np.flatnonzero(state.data.counts):
-            own, (counts, means) = _kept(of_arm(family, int(arm))), state.data
+            own, (counts, means) = _copied(family.of_arm(int(arm))), state.data
             ends = _alone(own, float(counts[arm]), float(means[arm]), level, made)
             found.low[arm], found.high[arm] = ends
     elif bets is not None:
@@ -82,14 +74,14 @@ def mean_intervals(family: Any, state: State, delta: float, room: int = 0) -> In
     return found
 
 
-def _kept(own: Any) -> Any:
-    """An arm's family as it is now: what it knows of the samples may grow in place."""
+def _copied(own: Family) -> Family:
+    """An arm's family as it is now: what it has estimated may change in place."""
     return type(own)(*(np.copy(x) if isinstance(x, np.ndarray) else x for x in own))
 
 
 @lru_cache(4096)
-def _alone(own: Any, count: float, mean: float, level: float, made: Any) -> tuple[float, float]:
-    """Of one arm: most have no new sample since somebody asked."""
+def _alone(own: Family, count: float, mean: float, level: float, made: Made) -> tuple[float, float]:
+    """The interval of one arm, cached: most arms have no new sample since somebody asked."""
     data, low, high = Data(np.array([count]), np.array([mean])), np.zeros(1), np.zeros(1)
     fill(Stakes(*map(np.array, made)), own, data, level, low, high)
     return float(low[0]), float(high[0])
@@ -103,82 +95,78 @@ def _compiled() -> Callable[..., None]:
 # ------------------------------------------------------------------------------- what can be another
 
 
-@verb(on=2)
-def own_bets(family: Any, tally: Any, state: State) -> Any:
-    """What ``refutation`` needs besides counts and means: a NamedTuple; None if nothing is known.
+@variants
+def own_bets(family: Family, tally: Any, state: State) -> ArmBets | None:
+    """What has been bet on the arms; None if no bets of the family are known.
 
-    The tally is the state's: a stopping rule that keeps an arm's wealth itself registers it too.
+    ``tally`` is the state of the stopping rule, which may keep the arms' wealth itself.
     """
-    sizes, weights = stakes(family)
-    kind = type(of_arm(family, 0))
+    sizes, weights = bet_weights(family)
+    kind = type(family.of_arm(0))
     if sizes.size:
         return Stakes(sizes, weights)
-    return Prior(0) if registered(regret, kind) or registered(wide_regret, kind) else None
+    return Prior() if overrides(kind, "regret") or overrides(kind, "wide_regret") else None
 
 
-@verb
-def refutation(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple[float, float]:
-    """What bets on an arm made from 1 if its mean is c: log (W+(c) + W-(c))/2; and its slope in c.
+class ArmBets(Value):
+    """What has been bet on one arm: ``refutation`` says what it made."""
 
-    It is at most 0 at the sample mean, and rises from where it is least on either side. A slope that is
-    not known may be 0.
-    """
-    raise MissingVerb("refutation", bets)
+    def refutation(self, family: Family, data: Data, arm: int, c: float) -> tuple[float, float]:
+        """What bets on an arm made from 1 if its mean is c: log (W+(c) + W-(c))/2; and its slope in c.
+
+        It is at most 0 at the sample mean, and rises from where it is least on either side. A slope that is
+        not known may be 0.
+        """
+        raise MissingMethod("refutation", self)
+
+    def first_step(self, family: Family, data: Data, arm: int, level: float) -> float:
+        """About how far the end of the interval is from the sample mean; above 0."""
+        own, count, mean = family.of_arm(arm), data.counts[arm], data.means[arm]
+        about = level + 0.5 * math.log1p(count) + 1.0  # N d(mean, c) there
+        far = math.sqrt(2.0 * about * max(own.variance_at(mean), 0.0) / count)
+        return max(far, 1e-3 * about / count)
 
 
-@verb
-def first_step(bets: Any, family: Any, data: Data, arm: int, level: float) -> float:
-    """About how far the end of the interval is from the sample mean; above 0."""
-    own, count, mean = of_arm(family, arm), data.counts[arm], data.means[arm]
-    about = level + 0.5 * math.log1p(count) + 1.0  # N d(mean, c) there
-    far = math.sqrt(2.0 * about * max(variance(own, mean), 0.0) / count)
-    return max(far, 1e-3 * about / count)
-
-
-class Stakes(NamedTuple):
+class Stakes(ArmBets):
     """The gaps that are bet on, and their weights."""
 
     gaps: Floats
     weights: Floats
 
-
-@refutation.register(Stakes)
-def _by_bets(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple[float, float]:
-    """The sum over gaps and sides goes on with its largest term taken out."""
-    own, count, mean = of_arm(family, arm), float(data.counts[arm]), float(data.means[arm])
-    top, made, slope = -math.inf, 0.0, 0.0
-    for q in range(bets.gaps.size):
-        gap, weight = float(bets.gaps[q]), 0.5 * float(bets.weights[q])
-        for side in (1.0, -1.0):
-            value, rise = bet(own, side, count, mean, c, gap)
-            if value > top:
-                less = math.exp(top - value)
-                top, made, slope = value, made * less, slope * less
-            part = weight * math.exp(value - top)
-            made, slope = made + part, slope + part * rise
-    return top + math.log(made), slope / made
+    def refutation(self, family: Family, data: Data, arm: int, c: float) -> tuple[float, float]:
+        """The sum over gaps and sides goes on with its largest term taken out."""
+        own, count, mean = family.of_arm(arm), float(data.counts[arm]), float(data.means[arm])
+        top, made, slope = -math.inf, 0.0, 0.0
+        for q in range(self.gaps.size):
+            gap, weight = float(self.gaps[q]), 0.5 * float(self.weights[q])
+            for side in (1.0, -1.0):
+                value, rise = own.bet(side, count, mean, c, gap)
+                if value > top:
+                    less = math.exp(top - value)
+                    top, made, slope = value, made * less, slope * less
+                part = weight * math.exp(value - top)
+                made, slope = made + part, slope + part * rise
+        return top + math.log(made), slope / made
 
 
-class Prior(NamedTuple):
+class Prior(ArmBets):
     """A family without bets, but with a mixture."""
 
-    empty: int
-
-
-@refutation.register(Prior)
-def _by_mixture(bets: Any, family: Any, data: Data, arm: int, c: float) -> tuple[float, float]:
-    """log m(data)/p_c(data) = N d(mu-hat, c) - r."""
-    own, count, mean = of_arm(family, arm), data.counts[arm], data.means[arm]
-    lost = wide_regret(own, count, mean)
-    return count * divergence(own, mean, c) - lost, count * divergence_slope(own, mean, c)
+    def refutation(self, family: Family, data: Data, arm: int, c: float) -> tuple[float, float]:
+        """log m(data)/p_c(data) = N d(mu-hat, c) - r."""
+        own, count, mean = family.of_arm(arm), data.counts[arm], data.means[arm]
+        lost = own.wide_regret(count, mean)
+        return count * own.divergence(mean, c) - lost, count * own.divergence_slope(mean, c)
 
 
 # ---------------------------------------------------------------------------------------- both ends
 
 
-def fill(bets: Any, family: Any, data: Data, level: float, low: Floats, high: Floats) -> None:
+def fill(
+    bets: ArmBets, family: Family, data: Data, level: float, low: Floats, high: Floats
+) -> None:
     """Both ends for each arm that has samples."""
-    first, last = space(family)
+    first, last = family.mean_space()
     for arm in range(data.counts.size):
         if data.counts[arm] > 0.0:
             low[arm] = crossing(bets, family, data, arm, level, first)
@@ -186,16 +174,20 @@ def fill(bets: Any, family: Any, data: Data, level: float, low: Floats, high: Fl
 
 
 @jitable
-def crossing(bets: Any, family: Any, data: Data, arm: int, level: float, end: float) -> float:
+def crossing(
+    bets: ArmBets, family: Family, data: Data, arm: int, level: float, end: float
+) -> float:
     """Where the refutation reaches the level, between the sample mean and an end of the space.
 
-    Newton's method in a bracket: below the level at ``near``, not below it at ``far``.
+    Newton's method in a bracket: below the level at ``near``, not below it at ``far``. Not one of
+    core/roots.py: the refutation may level off, or jump at the end of the space, and one evaluation costs
+    as much as all else, so this search ends early and rounds to the safe side.
     """
     mean = float(data.means[arm])
     if mean == end:
         return mean
     near, far = mean, float(end)
-    stride = math.copysign(first_step(bets, family, data, arm, level), far - mean)
+    stride = math.copysign(bets.first_step(family, data, arm, level), far - mean)
     c = mean + stride
     for turn in range(300):
         if not min(near, far) < c < max(near, far):
@@ -203,7 +195,7 @@ def crossing(bets: Any, family: Any, data: Data, arm: int, level: float, end: fl
             c = near + stride if math.isinf(far) else _between(mean, near, far, end)
         if c == far or abs(far - c) < NEGLIGIBLE * abs(far - mean) or math.isinf(c):
             break  # nothing is refuted up to the end
-        value, slope = refutation(bets, family, data, arm, c)
+        value, slope = bets.refutation(family, data, arm, c)
         if value < level:
             near = c
         else:

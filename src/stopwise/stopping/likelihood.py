@@ -3,42 +3,61 @@
 A threshold splits into a level, which depends on delta and the problem's rank and union bound, and a
 growth, which depends on the data: a common part in t and one part for each arm, of which the ``rank``
 largest count (a wrong answer is to blame on a cell that constrains at most that many arms). A threshold
-registers ``level``, and what it has of ``common_growth`` and ``arm_growth``.
+has a ``level``, and one or both of ``common_growth`` and ``arm_growth``.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stopwise.core.arrays import Floats, total
 from stopwise.core.data import State
-from stopwise.core.values import StoppingRule
-from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import of_arm
-from stopwise.problems.rounds import best_evidence
-from stopwise.problems.verbs import Code, cost, rank
-from stopwise.stopping import verbs
+from stopwise.core.functions import inline, jitable
+from stopwise.families.family import Family
+from stopwise.problems.instance import Instance, Question
+from stopwise.problems.problem import Code
+from stopwise.stopping.rule import StoppingRule, weighed
 
 
 class Threshold(StoppingRule, listed=False):
     """A stopping rule that compares D(N, mu-hat, not i) with a threshold."""
 
-    __slots__ = ()
+    def init(self, question: Question) -> Growths:
+        problem = question.problem
+        return Growths(np.zeros(problem.arms), int(problem.rank()), np.zeros(1))
 
+    def update(self, instance: Instance, state: State, arm: int, sample: float) -> None:
+        own: Growths = state.rule_state
+        count, mean = state.data.counts[arm], state.data.means[arm]
+        own.arms[arm] = self.arm_growth(instance.family.of_arm(arm), count, mean)
 
-@verb(inline=True)
-def common_growth(rule: Any, rounds: float) -> float:
-    """The part that grows with the number of rounds; it must never fall."""
-    return 0.0
+    def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
+        """The common growth never falls: where D is less than with its last value, no stop yet."""
+        own: Growths = state.rule_state
+        problem, family, data, cache = instance
+        least = max(enough + own.known[0], 0.0)
+        found = problem.best_evidence(family, data, cache, least, state.report.answer)
+        if not found >= least:
+            return found - own.known[0]
+        own.known[0] = self.common_growth(1.0 * rounds)
+        return weighed(state, found, own.known[0] + largest_sum(own.arms, own.rank))
 
+    def evidence(self, instance: Instance, state: State, code: Code) -> float:
+        problem, family, data, _ = instance
+        return float(problem.transport_cost(family, data, code, np.zeros(problem.arms)))
 
-@verb(inline=True)
-def arm_growth(rule: Any, family: Any, count: float, mean: float) -> float:
-    """An arm's own part, not negative, given its number of samples (at least 1) and their mean."""
-    return 0.0
+    @inline
+    def common_growth(self, rounds: float) -> float:
+        """The part that grows with the number of rounds; it must never fall."""
+        return 0.0
+
+    @inline
+    def arm_growth(self, family: Family, count: float, mean: float) -> float:
+        """An arm's own part, not negative, given its number of samples (at least 1) and their mean."""
+        return 0.0
 
 
 class Growths(NamedTuple):
@@ -47,34 +66,6 @@ class Growths(NamedTuple):
     arms: Floats
     rank: int
     known: Floats
-
-
-@verbs.tally.register(Threshold)
-def _tally(rule: Any, problem: Any, family: Any) -> Growths:
-    return Growths(np.zeros(problem.arms), int(rank(problem)), np.zeros(1))
-
-
-@verbs.update.register(Threshold)
-def _update(rule: Any, problem: Any, family: Any, state: State, arm: int, sample: float) -> None:
-    count, mean = state.data.counts[arm], state.data.means[arm]
-    state.tally.arms[arm] = arm_growth(rule, of_arm(family, arm), count, mean)
-
-
-@verbs.weigh.register(Threshold)
-def _weigh(rule: Any, problem: Any, family: Any, state: State, rounds: int, least: float) -> float:
-    """The common growth never falls: where D is less than with its last value, no stop yet."""
-    known = state.tally.known
-    enough = max(least + known[0], 0.0)
-    found = best_evidence(problem, family, state.data, state.sketch, enough, state.answer)
-    if not found >= enough:
-        return found - known[0]
-    known[0] = common_growth(rule, 1.0 * rounds)
-    return verbs.weighed(state, found, known[0] + largest_sum(state.tally.arms, state.tally.rank))
-
-
-@verbs.evidence.register(Threshold)
-def _evidence(rule: Any, problem: Any, family: Any, state: State, code: Code) -> float:
-    return float(cost(problem, family, state.data, code, np.zeros(problem.arms)))
 
 
 @jitable

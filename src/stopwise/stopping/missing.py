@@ -8,120 +8,100 @@ against the claim is at most the wealth with the value that nobody knows yet. Pr
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.shape import ANY, GAP, SIDE, Shape
+from stopwise.cells.bound import Bound, Side
+from stopwise.cells.cell import Cell
+from stopwise.cells.gap import Gap
 from stopwise.core.arrays import Floats, assign, copied
 from stopwise.core.data import Data, State
-from stopwise.core.verbs import jitable, verb
-from stopwise.families.verbs import add_at_end, restore_end, seen, space
-from stopwise.problems.rounds import judged
-from stopwise.problems.verbs import Code, shape
-from stopwise.stopping.bets import simple_wealth
+from stopwise.core.functions import variant, variants
+from stopwise.core.values import Value
+from stopwise.families.family import Family
 from stopwise.stopping.intervals import Intervals, mean_intervals
-from stopwise.stopping.purse import KEEPS, Purse
+from stopwise.stopping.wealth_state import KEEPS, BetState, WealthState
+
+Pairwise = Bound | Gap | Side
 
 
-class WorstCase(NamedTuple):
-    """What Wealth keeps, and how many values of each arm are missing."""
+class WorstCase(Value):
+    """What Wealth keeps, and how many values of each arm are missing: the evidence at the worst values."""
 
-    purse: Any
+    state: WealthState
     missing: Floats
 
+    def gap_evidence(self, family: Family, data: Data, cell: Pairwise, enough: float) -> float:
+        """The evidence against a cell that bounds one arm, compares two, or has all on one side."""
+        apart = self.state.marks[KEEPS] == 0  # in parts of a product arms have other numbers
+        concerned = False
+        for k in range(self.missing.size):
+            concerned = concerned or (self.missing[k] > 0.0 and (apart or cell.constrains(k)))
+        if not concerned:
+            return cell.evidence(family, data, self.state, enough)
+        if apart:
+            return 0.0
+        return worst_evidence(self.state, family, data, self.missing, cell, enough)
 
-@judged.register(WorstCase)
-def _judged(
-    judge: WorstCase, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
+    bound_evidence = side_evidence = gap_evidence
+
+    def last_weak(self) -> int:
+        """As without missing values."""
+        return self.state.last_weak()
+
+    def note_weak(self, j: int) -> None:
+        """Cell j is weak."""
+        self.state.note_weak(j)
+
+    def other_evidence(self, family: Family, data: Data, cell: Cell, enough: float) -> float:
+        """Against any other cell: none if a value is missing."""
+        for k in range(self.missing.size):
+            if self.missing[k] > 0.0:
+                return 0.0
+        return self.state.other_evidence(family, data, cell, enough)
+
+
+@variants
+def worst_evidence(
+    state: WealthState, family: Family, data: Data, missing: Floats, cell: Pairwise, enough: float
 ) -> float:
-    what = shape(problem, code, cell)
-    if not _concerned(judge, what):
-        return judged(judge.purse, problem, family, data, code, cell, enough)
-    if what.kind == ANY or judge.purse.marks[KEEPS] == 0:
-        return 0.0
-    value = worst_wealth(judge.purse, family, data, judge.missing, what, enough)
-    return value if not value <= 0.0 else 0.0  # evidence is not negative
-
-
-@jitable
-def _concerned(judge: WorstCase, what: Shape) -> bool:
-    """Whether a value is missing of an arm that the cell constrains.
-
-    In parts of a product arms have other numbers: there every missing value concerns every cell.
-    """
-    apart = judge.purse.marks[KEEPS] == 0 or what.kind == ANY
-    for k in range(judge.missing.size):
-        if judge.missing[k] > 0.0 and (apart or _constrains(what, k)):
-            return True
-    return False
-
-
-@verb
-def worst_wealth(
-    purse: Any, family: Any, data: Data, missing: Floats, what: Shape, enough: float
-) -> float:
-    """The log wealth against a simple cell, with missing values at their worst.
+    """The evidence against a cell, with missing values at their worst.
 
     By default, and where nothing bounds a missing value, 0: the t wealth is not monotone in a value.
     """
     return 0.0
 
 
-@worst_wealth.register(Purse)
-def _worst_wealth(
-    purse: Any, family: Any, data: Data, missing: Floats, what: Shape, enough: float
+@variant(worst_evidence, BetState)
+def _worst_of_bets(
+    state: BetState, family: Family, data: Data, missing: Floats, cell: Pairwise, enough: float
 ) -> float:
-    if purse.gaps.size == 0 or not _bounded(family, missing, what):
-        return 0.0
-    filled = Data(purse.counts, purse.closest)
+    low, high = family.mean_space()
+    filled = Data(state.counts, state.closest)
     assign(filled.counts, data.counts)
     assign(filled.means, data.means)
     for k in range(missing.size):
-        if missing[k] > 0.0 and _constrains(what, k):
-            total = data.counts[k] * data.means[k] + missing[k] * _worst(family, what, k)
+        if missing[k] > 0.0 and cell.constrains(k):
+            worst = high if cell.rises(k) else low
+            if state.sizes.size == 0 or math.isinf(worst):
+                return 0.0
+            total = data.counts[k] * data.means[k] + missing[k] * worst
             filled.counts[k] = data.counts[k] + missing[k]
             filled.means[k] = total / filled.counts[k]
-            purse.lost[k] = add_at_end(family, k, missing[k], _worst_is_high(what, k))
-    purse.marks[KEEPS] = 0  # nothing of this is remembered
-    value = simple_wealth(family, filled, what, purse, enough)
-    purse.marks[KEEPS] = 1
     for k in range(missing.size):
-        if missing[k] > 0.0 and _constrains(what, k):
-            restore_end(family, k, _worst_is_high(what, k), purse.lost[k])
+        if missing[k] > 0.0 and cell.constrains(k):
+            state.lost[k] = family.add_at_end(k, missing[k], cell.rises(k))
+    state.marks[KEEPS] = 0  # nothing of this is remembered
+    value = cell.evidence(family, filled, state, enough)
+    state.marks[KEEPS] = 1
+    for k in range(missing.size):
+        if missing[k] > 0.0 and cell.constrains(k):
+            family.restore_end(k, cell.rises(k), state.lost[k])
     return value
 
 
-@jitable
-def _bounded(family: Any, missing: Floats, what: Shape) -> bool:
-    """Whether every missing value has a worst one."""
-    for k in range(missing.size):
-        if missing[k] > 0.0 and _constrains(what, k) and math.isinf(_worst(family, what, k)):
-            return False
-    return True
-
-
-@jitable
-def _constrains(what: Shape, arm: int) -> bool:
-    return what.kind == SIDE or arm == what.arm or arm == what.other
-
-
-@jitable
-def _worst(family: Any, what: Shape, arm: int) -> float:
-    low, high = space(family)
-    return float(high) if _worst_is_high(what, arm) else float(low)
-
-
-@jitable
-def _worst_is_high(what: Shape, arm: int) -> bool:
-    """Whether the claim, that the cell is wrong, is that the arm's mean is small."""
-    if what.kind == GAP:  # the cell: the other arm's mean is at least as large
-        return arm == what.other
-    return what.side > 0.0  # the cell: means of at least the limit
-
-
 def worst_intervals(
-    family: Any, state: State, missing: Floats, delta: float, room: int = 0
+    family: Family, state: State, missing: Floats, delta: float, room: int = 0
 ) -> Intervals:
     """Intervals of the means, whatever the missing values are: from all low, to all high.
 
@@ -129,26 +109,26 @@ def worst_intervals(
     2/a. With all missing values low W+ is at most what it is, and W- at most 1 below the mean: so there
     the sum has to reach 2/a + 1 (docs/missing.md).
     """
-    found = mean_intervals(seen(family, state.record), state, delta, room)
+    found = mean_intervals(family.estimated(state.stats), state, delta, room)
     if not missing.any():
         return found
     events = max(missing.size, room)
     careful = events / (events / delta + 0.5)
-    ends = space(seen(family, state.record))
+    ends = family.estimated(state.stats).mean_space()
     low, high = (_filled(family, state, missing, end, careful, room) for end in ends)
     return Intervals(np.minimum(found.low, low.low), np.maximum(found.high, high.high))
 
 
 def _filled(
-    family: Any, state: State, missing: Floats, end: float, delta: float, room: int
+    family: Family, state: State, missing: Floats, end: float, delta: float, room: int
 ) -> Intervals:
     """Intervals with the missing values at one end; the whole space where that is infinite."""
     whole = copied(state)
-    view, gone = seen(family, whole.record), missing > 0.0
-    low, high = space(view)
+    view, gone = family.estimated(whole.stats), missing > 0.0
+    low, high = view.mean_space()
     if math.isfinite(end):
         for k in np.flatnonzero(gone):
-            add_at_end(view, int(k), missing[k], end == high)
+            view.add_at_end(int(k), missing[k], end == high)
         whole.data.means[:] = whole.data.counts * whole.data.means + missing * end
         whole.data.counts[:] += missing
         whole.data.means[:] /= np.maximum(whole.data.counts, 1.0)

@@ -10,65 +10,119 @@ docs/thresholds.md.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.cells.gap import meeting_point
-from stopwise.cells.shape import BOUND, GAP, SIDE, Shape
+from stopwise.cells.bound import Bound, Side
+from stopwise.cells.gap import Gap, meeting_point
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import Data
 from stopwise.core.errors import NotDefined
-from stopwise.core.verbs import jitable, registered
+from stopwise.core.functions import jitable, variant
+from stopwise.core.values import overrides
+from stopwise.families.family import Family, Logarithmic
 from stopwise.families.students_t import t_bet
-from stopwise.families.verbs import Logarithmic, note, of_arm, variance
-from stopwise.problems.rounds import judged
-from stopwise.problems.verbs import Code, shape, simple
-from stopwise.stopping.bets import log_add
-from stopwise.stopping.purse import (
+from stopwise.problems.problem import Code, Problem
+from stopwise.stopping.wealth_state import (
     ARM,
     KEEPS,
-    MADE,
     NOBODY,
     OTHER,
+    WealthState,
     check_wealth,
-    is_of,
-    new_purse,
-    place_of,
-    purse,
-    recall,
-    remember,
-    still_weak,
+    log_add,
+    new_state,
+    wealth_state,
 )
 
 SLACK = 0.005  # by what the least log wealth of a pair may be underestimated
 DEEPEST = 48  # how often an interval is halved for it
 
 
-class SpreadPurse(NamedTuple):
-    """The gaps and their weights, a cell that is known to be weak, and room for one cell."""
+class SpreadState(WealthState):
+    """Bets of several sizes and their weights, a cell that is known to be weak, and scratch."""
 
-    gaps: Floats
+    sizes: Floats
     weights: Floats
-    bets: Floats  # gap x (log wealth, slope)
-    marks: Ints  # as in purse.py
-    weak: Floats  # of the weak cell: its kind, its side, and the c at which it was seen to be weak
+    bets: Floats  # size x (log wealth, slope)
+    marks: Ints  # as in wealth_state.py
+    weak: (
+        Floats  # of the weak cell: its side, the c at which it was seen to be weak, and its margin
+    )
     answer: Ints  # in whose alternative it is
     ends: Floats  # right ends of the intervals that are still to be bounded
-    pairs: Floats  # as in purse.py
+    pairs: Floats  # as in wealth_state.py
+
+    def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
+        self.marks[ARM] = NOBODY
+        self.keep(Gap(cell.arm, cell.arm, 0.0), -cell.side, cell.limit)
+        return _arm_wealth(family, data, cell.arm, -cell.side, cell.limit, self)[0]
+
+    def side_evidence(self, family: Family, data: Data, cell: Side, enough: float) -> float:
+        """All arms on one side: the richest of K, or all of them together, each at half the error rate."""
+        self.marks[ARM] = NOBODY
+        most, total, size = 0.0, 0.0, data.means.size
+        for k in range(size):
+            made = _arm_wealth(family, data, k, -cell.side, cell.limit, self)[0]
+            most, total = max(most, made), total + made
+        if size == 1:
+            return most
+        return max(max(most - math.log(size), bounded(total, size)) - math.log(2.0), 0.0)
+
+    def pair_evidence(self, family: Family, data: Data, cell: Gap, enough: float) -> float:
+        """The evidence against a pair, underestimated by at most SLACK; below ``enough`` a bound will do.
+
+        f(c) may have two minima. But tau is concave in c, and so is every tangent of f in the two tau: on
+        an interval it is least at an end. So a few tangents bound f everywhere between the means.
+        """
+        pair = _pair(family, data, cell)
+        if not pair.left < pair.right or pair.spread <= 0.0 or pair.other_spread <= 0.0:
+            return 0.0
+        c = meeting_point(family, data, cell.arm, cell.other, cell.margin)
+        line, slope = _pair_at(pair, c, self)
+        self.keep(cell, 1.0, c)
+        if bounded(line.value, 2) < enough:
+            return bounded(line.value, 2)
+        c, line = _lowest(pair, c, line, slope, self)
+        self.keep(cell, 1.0, c)
+        if bounded(line.value, 2) < enough:
+            return bounded(line.value, 2)
+        near, far = _covered(pair, line, c, pair.left), _covered(pair, line, c, pair.right)
+        least = min(line.value - SLACK, _cover(pair, pair.left, near, line.value, self))
+        least = min(least, _cover(pair, far, pair.right, line.value, self))
+        return bounded(least, 2)
+
+    def keep(self, cell: Gap, side: float, c: float) -> None:
+        """Where a cell is weak: tried first in the rounds to come. A bound is a pair of one arm."""
+        if self.marks[KEEPS] != 0:
+            self.marks[ARM], self.marks[OTHER] = cell.arm, cell.other
+            self.weak[SIDE_OF], self.weak[PLACE], self.weak[MARGIN] = side, c, cell.margin
+
+    def still_weak(self, family: Family, data: Data, code: Code) -> float:
+        """The weak cell's evidence at the same c is at least its evidence."""
+        if not self.is_of(code):
+            return math.inf
+        arm, other, weak = self.marks[ARM], self.marks[OTHER], self.weak
+        side, c, margin = weak[SIDE_OF], weak[PLACE], weak[MARGIN]
+        made = _arm_wealth(family, data, arm, side, c, self)[0]
+        if other == arm:
+            return made + 1e-9
+        made += _arm_wealth(family, data, other, -1.0, c + margin, self)[0]
+        return bounded(made, 2) + 1e-9
 
 
-KIND, SIDE_OF, PLACE, MARGIN = range(4)
+SIDE_OF, PLACE, MARGIN = range(3)
 
 
-@check_wealth.register(Logarithmic)
-def _check(family: Any, problem: Any) -> None:
-    if not registered(note, type(family)):
+@variant(check_wealth, Logarithmic)
+def _check(family: Family, problem: Problem) -> None:
+    if not overrides(family, "update_stats"):
         raise NotDefined(
             f"Wealth with {family!r}: these are somebody's estimates, for oracles. A run makes its own: "
             "family=Gaussian(variance=None), and deviations=[...] for what samples are drawn with."
         )
-    if not simple(problem):
+    if not problem.pairwise_cells():
         raise NotDefined(
             f"Wealth with {family!r} for {problem!r}: unknown variances are solved for questions whose "
             "cells bound one arm, compare two, or have all arms on one side: BestArm, TopArms, "
@@ -77,50 +131,19 @@ def _check(family: Any, problem: Any) -> None:
         )
 
 
-@purse.register(Logarithmic)
-def _spread_purse(family: Any, problem: Any) -> SpreadPurse:
-    common = new_purse(problem, family)
-    size = common.gaps.size
-    room = np.zeros((size, 2)), common.marks, np.zeros(4), common.answer, np.zeros(DEEPEST + 2)
-    return SpreadPurse(common.gaps, common.weights, *room, common.pairs)
-
-
-@judged.register(SpreadPurse)
-def _judged(
-    purse: SpreadPurse, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
-) -> float:
-    what = shape(problem, code, cell)
-    purse.marks[ARM] = NOBODY
-    if what.kind == GAP:
-        if recall(purse, data, what, enough):
-            return float(purse.pairs[place_of(purse, what), MADE])
-        return remember(purse, what, enough, _pair_evidence(family, data, what, purse, enough))
-    if what.kind == SIDE:
-        return _side_evidence(family, data, what, purse)
-    _keep(what, what.limit, purse)
-    return _arm_wealth(family, data, what.arm, -what.side, what.limit, purse)[0]
-
-
-@jitable
-def _keep(what: Shape, c: float, purse: SpreadPurse) -> None:
-    """Where a cell is weak: looked at first in the rounds to come."""
-    if purse.marks[KEEPS] != 0:
-        purse.marks[ARM], purse.marks[OTHER] = what.arm, what.other
-        purse.weak[KIND], purse.weak[SIDE_OF] = what.kind, what.side
-        purse.weak[PLACE], purse.weak[MARGIN] = c, what.limit
-
-
-@still_weak.register(SpreadPurse)
-def _still_weak(purse: SpreadPurse, family: Any, data: Data, code: Code) -> float:
-    """The weak cell's evidence at the same c is at least its evidence."""
-    if not is_of(purse, code):
-        return math.inf
-    arm, other, weak = purse.marks[ARM], purse.marks[OTHER], purse.weak
-    if weak[KIND] == BOUND:
-        return _arm_wealth(family, data, arm, -weak[SIDE_OF], weak[PLACE], purse)[0] + 1e-9
-    made = _arm_wealth(family, data, arm, 1.0, weak[PLACE], purse)[0]
-    made += _arm_wealth(family, data, other, -1.0, weak[PLACE] + weak[MARGIN], purse)[0]
-    return bounded(made, 2) + 1e-9
+@variant(wealth_state, Logarithmic)
+def _spread_state(family: Family, problem: Problem) -> SpreadState:
+    common = new_state(problem, family)
+    return SpreadState(
+        sizes=common.sizes,
+        weights=common.weights,
+        bets=np.zeros((common.sizes.size, 2)),
+        marks=common.marks,
+        weak=np.zeros(3),
+        answer=common.answer,
+        ends=np.zeros(DEEPEST + 2),
+        pairs=common.pairs,
+    )
 
 
 @jitable
@@ -140,43 +163,31 @@ def bounded(x: float, arms: int) -> float:
 
 @jitable
 def _arm_wealth(
-    family: Any, data: Data, arm: int, side: float, c: float, purse: SpreadPurse
+    family: Family, data: Data, arm: int, side: float, c: float, state: SpreadState
 ) -> tuple[float, float]:
     """log max(1, W(c)), betting that the arm is above (+1) or below c; and its slope in |mean - c|/s."""
-    spread = variance(of_arm(family, arm), data.means[arm])
+    spread = family.of_arm(arm).variance_at(data.means[arm])
     off = side * (data.means[arm] - c)
     if spread <= 0.0 or off <= 0.0:  # no spread, no bet; on the other side W <= 1
         return 0.0, 0.0
-    return _mixed(data.counts[arm], off / math.sqrt(spread), purse)
+    return _mixed(data.counts[arm], off / math.sqrt(spread), state)
 
 
 @jitable
-def _mixed(count: float, ratio: float, purse: SpreadPurse) -> tuple[float, float]:
+def _mixed(count: float, ratio: float, state: SpreadState) -> tuple[float, float]:
     """log max(1, sum_q a_q W(ratio; g_q)) and its slope."""
     top, count, ratio = -math.inf, float(count), float(ratio)  # plain numbers are quicker
-    for q in range(purse.gaps.size):
-        value, steep = t_bet(count, ratio, float(purse.gaps[q]))
-        purse.bets[q, 0], purse.bets[q, 1] = value, steep
+    for q in range(state.sizes.size):
+        value, steep = t_bet(count, ratio, float(state.sizes[q]))
+        state.bets[q, 0], state.bets[q, 1] = value, steep
         top = max(top, value)
     made, slope = 0.0, 0.0
-    for q in range(purse.gaps.size):
-        share = float(purse.weights[q]) * math.exp(float(purse.bets[q, 0]) - top)
+    for q in range(state.sizes.size):
+        share = float(state.weights[q]) * math.exp(float(state.bets[q, 0]) - top)
         made += share
-        slope += share * float(purse.bets[q, 1])
+        slope += share * float(state.bets[q, 1])
     value = top + math.log(made)
     return (value, slope / made) if value > 0.0 else (0.0, 0.0)
-
-
-@jitable
-def _side_evidence(family: Any, data: Data, what: Shape, purse: SpreadPurse) -> float:
-    """All arms on one side: the richest of K, or all of them together, each at half the error rate."""
-    most, total, size = 0.0, 0.0, data.means.size
-    for k in range(size):
-        made = _arm_wealth(family, data, k, -what.side, what.limit, purse)[0]
-        most, total = max(most, made), total + made
-    if size == 1:
-        return most
-    return max(max(most - math.log(size), bounded(total, size)) - math.log(2.0), 0.0)
 
 
 # -------------------------------------------------------------------------------------- two arms
@@ -204,19 +215,20 @@ class Tangent(NamedTuple):
 
 
 @jitable
-def _pair(family: Any, data: Data, arm: int, other: int, margin: float) -> Pair:
+def _pair(family: Family, data: Data, cell: Gap) -> Pair:
+    arm, other, margin = cell
     mu, other_mu = data.means[arm], data.means[other]
-    own, rival = variance(of_arm(family, arm), mu), variance(of_arm(family, other), other_mu)
+    own, rival = family.of_arm(arm).variance_at(mu), family.of_arm(other).variance_at(other_mu)
     counts, spreads = (data.counts[arm], data.counts[other]), (math.sqrt(own), math.sqrt(rival))
     return Pair(counts[0], counts[1], spreads[0], spreads[1], other_mu - margin, mu)
 
 
 @jitable
-def _pair_at(pair: Pair, c: float, purse: SpreadPurse) -> tuple[Tangent, float]:
+def _pair_at(pair: Pair, c: float, state: SpreadState) -> tuple[Tangent, float]:
     """f(c) = log W+ of one arm at c plus log W- of the other at c + margin; and its slope in c."""
     r, other_r = (pair.right - c) / pair.spread, (c - pair.left) / pair.other_spread
-    above, steep = _mixed(pair.samples, r, purse)
-    below, other_steep = _mixed(pair.other_samples, other_r, purse)
+    above, steep = _mixed(pair.samples, r, state)
+    below, other_steep = _mixed(pair.other_samples, other_r, state)
     root, other_root = math.sqrt(1.0 + r * r), math.sqrt(1.0 + other_r * other_r)
     found = Tangent(
         above + below,
@@ -239,36 +251,8 @@ def _bound(pair: Pair, line: Tangent, c: float) -> float:
 
 
 @jitable
-def _pair_evidence(
-    family: Any, data: Data, what: Shape, purse: SpreadPurse, enough: float
-) -> float:
-    """The evidence against a pair, underestimated by at most SLACK; below ``enough`` a bound will do.
-
-    f(c) may have two minima. But tau is concave in c, and so is every tangent of f in the two tau: on an
-    interval it is least at an end. So a few tangents bound f everywhere between the means.
-    """
-    _, arm, other, _, margin = what
-    pair = _pair(family, data, arm, other, margin)
-    if not pair.left < pair.right or pair.spread <= 0.0 or pair.other_spread <= 0.0:
-        return 0.0
-    c = meeting_point(family, data, arm, other, margin)
-    line, slope = _pair_at(pair, c, purse)
-    _keep(what, c, purse)
-    if bounded(line.value, 2) < enough:
-        return bounded(line.value, 2)
-    c, line = _lowest(pair, c, line, slope, purse)
-    _keep(what, c, purse)
-    if bounded(line.value, 2) < enough:
-        return bounded(line.value, 2)
-    near, far = _covered(pair, line, c, pair.left), _covered(pair, line, c, pair.right)
-    least = min(line.value - SLACK, _cover(pair, pair.left, near, line.value, purse))
-    least = min(least, _cover(pair, far, pair.right, line.value, purse))
-    return bounded(least, 2)
-
-
-@jitable
 def _lowest(
-    pair: Pair, c: float, line: Tangent, slope: float, purse: SpreadPurse
+    pair: Pair, c: float, line: Tangent, slope: float, state: SpreadState
 ) -> tuple[float, Tangent]:
     """A point where f is nearly stationary, by secants within a bracket; the lowest that was seen."""
     left, right, place, found = pair.left, pair.right, c, line
@@ -285,7 +269,7 @@ def _lowest(
         if not left < new < right:
             new = 0.5 * (left + right)
         before, at, c = slope, c, new
-        line, slope = _pair_at(pair, c, purse)
+        line, slope = _pair_at(pair, c, state)
         secant = (slope - before) / (c - at) if c != at else 0.0
         if secant > 0.0:
             bend = secant
@@ -309,9 +293,9 @@ def _covered(pair: Pair, line: Tangent, c: float, end: float) -> float:
 
 
 @jitable
-def _cover(pair: Pair, start: float, last: float, best: float, purse: SpreadPurse) -> float:
+def _cover(pair: Pair, start: float, last: float, best: float, state: SpreadState) -> float:
     """A lower bound on f in an interval, at most SLACK below the lesser of its least and ``best``."""
-    ends, waiting, least = purse.ends, 1, best
+    ends, waiting, least = state.ends, 1, best
     ends[0] = last
     for _ in range(2000):
         if waiting == 0:
@@ -321,7 +305,7 @@ def _cover(pair: Pair, start: float, last: float, best: float, purse: SpreadPurs
         if not start < middle < end:
             waiting -= 1
             continue
-        line = _pair_at(pair, middle, purse)[0]
+        line = _pair_at(pair, middle, state)[0]
         best = min(best, line.value)
         lower = min(_bound(pair, line, start), _bound(pair, line, end))
         if lower >= best - SLACK:

@@ -13,134 +13,87 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.cells.shape import ANY
 from stopwise.core.arrays import Floats, assign
-from stopwise.core.data import Data, State
-from stopwise.core.values import Empty, StoppingRule
-from stopwise.families.verbs import likelihood, screens, space
-from stopwise.problems.rounds import best_evidence, judged, weakest_cell
-from stopwise.problems.verbs import Code, cost, shape, simple, union_bound
-from stopwise.stopping import students_t, verbs, watch  # noqa: F401  (register what their purses do)
-from stopwise.stopping.bets import other_wealth, simple_wealth
+from stopwise.core.data import State
+from stopwise.families.family import Family
+from stopwise.problems.instance import Instance, Question
+from stopwise.problems.problem import Code, Problem
+from stopwise.stopping import students_t  # noqa: F401  (what is kept where variances are unknown)
 from stopwise.stopping.missing import WorstCase
-from stopwise.stopping.purse import (
-    ARM,
-    NOBODY,
-    Purse,
-    SimplePurse,
-    check_wealth,
-    enter,
-    purse,
-    still_weak,
-)
+from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.stopping.wealth_state import ARM, NOBODY, check_wealth, wealth_state
 
 
-class Wealth(Empty, StoppingRule):
+class Wealth(StoppingRule):
     """Bets against every way to be wrong, by Ville's inequality. Proven, without a place or a scale."""
 
-    __slots__ = ()
     title = "proven, the sharpest"
 
+    def init(self, question: Question) -> Any:
+        return wealth_state(question.estimated, question.problem)
 
-verbs.tally.register(Wealth)(lambda rule, problem, family: purse(family, problem))
-verbs.judges.register(Wealth)(lambda rule, family: family)
+    def working_family(self, family: Family) -> Any:
+        return family
 
+    def update(self, instance: Instance, state: State, arm: int, sample: float) -> None:
+        state.rule_state.enter(instance.family, arm, sample)
 
-@verbs.update.register(Wealth)
-def _update(rule: Wealth, problem: Any, family: Any, state: State, arm: int, sample: float) -> None:
-    enter(state.tally, family, arm, sample)
+    def level(self, problem: Problem, family: Family, delta: float) -> float:
+        check_wealth(family, problem)
+        return math.log(problem.union_bound()) - math.log(delta)
 
+    def proven(self, problem: Problem, family: Family) -> bool:
+        return True
 
-@verbs.level.register(Wealth)
-def _level(rule: Wealth, problem: Any, family: Any, delta: float) -> float:
-    check_wealth(family, problem)
-    return math.log(union_bound(problem)) - math.log(delta)
+    def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
+        """D is at least the evidence: below the level it settles the matter, and a weak cell may too."""
+        problem, family, data, cache = instance
+        wealth, answer = state.rule_state, state.report.answer
+        if family.glr_dominates() or not problem.sole_answer(family, data, cache, answer):
+            least = max(enough, 0.0) if family.glr_dominates() else 0.0
+            found = problem.best_evidence(family, data, cache, least, answer)
+            if not found >= least:
+                return found
+        believed = wealth.still_weak(family, data, answer)
+        if believed < enough:
+            return believed
+        found = problem.weakest_cell(family, data, cache, answer, wealth, enough)
+        if wealth.marks[ARM] != NOBODY:
+            assign(wealth.answer, answer)
+        return weighed(state, found, 0.0)
 
+    def evidence(self, instance: Instance, state: State, code: Code) -> float:
+        problem, family, data, cache = instance
+        if problem.transport_cost(family, data, code, np.zeros(problem.arms)) == 0.0:
+            return 0.0  # D is at least the evidence
+        own = type(state.rule_state)(*map(copy, state.rule_state))  # who asks changes nothing
+        own.marks[ARM] = NOBODY
+        return float(problem.weakest_cell(family, data, cache, code, own, -math.inf))
 
-verbs.proven.register(Wealth)(lambda rule, problem, family: True)
+    def margin_missing(
+        self, instance: Instance, state: State, rounds: int, missing: Floats, enough: float
+    ) -> float:
+        """D of the values that came is at least their wealth, and a missing value only lowers that."""
+        state.rule_state.marks[ARM] = (
+            NOBODY  # what is remembered of a cell is about values that came
+        )
+        problem, family, data, cache = instance
+        least = max(enough, 0.0) if family.glr_dominates() else 0.0
+        found = problem.best_evidence(family, data, cache, least, state.report.answer)
+        if not found >= least:
+            return found
+        judge = WorstCase(state.rule_state, missing)
+        found = problem.weakest_cell(family, data, cache, state.report.answer, judge, enough)
+        return weighed(state, found, 0.0)
 
+    def evidence_missing(
+        self, instance: Instance, state: State, missing: Floats, code: Code
+    ) -> float:
+        problem, family, data, cache = instance
+        if problem.transport_cost(family, data, code, np.zeros(problem.arms)) == 0.0:
+            return 0.0
+        judge = WorstCase(state.rule_state, missing)
+        return float(problem.weakest_cell(family, data, cache, code, judge, -math.inf))
 
-@verbs.weigh.register(Wealth)
-def _weigh(
-    rule: Wealth, problem: Any, family: Any, state: State, rounds: int, least: float
-) -> float:
-    """D is at least the evidence: below the level it settles the matter, and a weak cell may too."""
-    enough = max(least, 0.0) if screens(family) else 0.0
-    found = best_evidence(problem, family, state.data, state.sketch, enough, state.answer)
-    if not found >= enough:
-        return found
-    believed = still_weak(state.tally, family, state.data, state.answer)
-    if believed < least:
-        return believed
-    found = weakest_cell(
-        problem, family, state.data, state.sketch, state.answer, state.tally, least
-    )
-    if state.tally.marks[ARM] != NOBODY:
-        assign(state.tally.answer, state.answer)
-    return verbs.weighed(state, found, 0.0)
-
-
-@verbs.evidence.register(Wealth)
-def _evidence(rule: Wealth, problem: Any, family: Any, state: State, code: Code) -> float:
-    if cost(problem, family, state.data, code, np.zeros(problem.arms)) == 0.0:
-        return 0.0  # D is at least the evidence
-    own = type(state.tally)(*map(copy, state.tally))  # who asks changes nothing
-    own.marks[ARM] = NOBODY
-    return float(weakest_cell(problem, family, state.data, state.sketch, code, own, -math.inf))
-
-
-@verbs.weigh_missing.register(Wealth)
-def _weigh_missing(
-    rule: Wealth,
-    problem: Any,
-    family: Any,
-    state: State,
-    rounds: int,
-    missing: Floats,
-    least: float,
-) -> float:
-    """D of the values that came is at least their wealth, and a missing value only lowers that."""
-    state.tally.marks[ARM] = NOBODY  # what is remembered of a cell is about values that came
-    enough = max(least, 0.0) if screens(family) else 0.0
-    found = best_evidence(problem, family, state.data, state.sketch, enough, state.answer)
-    if not found >= enough:
-        return found
-    judge = WorstCase(state.tally, missing)
-    found = weakest_cell(problem, family, state.data, state.sketch, state.answer, judge, least)
-    return verbs.weighed(state, found, 0.0)
-
-
-@verbs.evidence_missing.register(Wealth)
-def _evidence_missing(
-    rule: Wealth, problem: Any, family: Any, state: State, missing: Floats, code: Code
-) -> float:
-    if cost(problem, family, state.data, code, np.zeros(problem.arms)) == 0.0:
-        return 0.0
-    judge = WorstCase(state.tally, missing)
-    return float(weakest_cell(problem, family, state.data, state.sketch, code, judge, -math.inf))
-
-
-@verbs.counts_missing.register(Wealth)
-def _counts_missing(rule: Wealth, problem: Any, family: Any) -> bool:
-    return bool(simple(problem) and all(map(math.isfinite, space(family))))
-
-
-@judged.register(SimplePurse)
-def _judged_simple(
-    purse: Any, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
-) -> float:
-    value = simple_wealth(family, data, shape(problem, code, cell), purse, enough)
-    return value if not value <= 0.0 else 0.0  # evidence is not negative
-
-
-@judged.register(Purse)
-def _judged(
-    purse: Any, problem: Any, family: Any, data: Data, code: Code, cell: int, enough: float
-) -> float:
-    what = shape(problem, code, cell)
-    if what.kind == ANY or purse.gaps.size == 0:
-        purse.marks[ARM] = NOBODY
-        value = other_wealth(likelihood(family), problem, data, code, cell, purse, enough)
-    else:
-        value = simple_wealth(family, data, what, purse, enough)
-    return value if not value <= 0.0 else 0.0
+    def counts_missing(self, problem: Problem, family: Family) -> bool:
+        return bool(problem.pairwise_cells() and all(map(math.isfinite, family.mean_space())))

@@ -9,7 +9,6 @@ from scipy.special import ndtri
 
 from stopwise.oracles.quantities import cost
 from stopwise.oracles.values import Oracle
-from stopwise.problems.verbs import union_bound
 from stopwise.studies.amounts import TARGET
 
 LACKS = (
@@ -30,5 +29,5 @@ def fixed_sample(found: Oracle, delta: float) -> float:
     pace = cost(
         *(found.problem, found.means), family=found.family, weights=equal, answer=found.answers[0]
     ).value
-    height = float(ndtri(TARGET) - ndtri(delta / union_bound(found.problem)))
+    height = float(ndtri(TARGET) - ndtri(delta / found.problem.union_bound()))
     return float(max(arms, math.ceil(height**2 / (2.0 * pace))))

@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stopwise.cells.shape import BOUND, GAP, SIDE
+from stopwise.cells.bound import Bound, Side
+from stopwise.cells.gap import Gap
 from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
 from stopwise.engine.design import Setting
-from stopwise.families.verbs import interval, of_arm
 from stopwise.oracles.values import Oracle
-from stopwise.problems.verbs import cell_count, encode, project, shape
 from stopwise.studies.amounts import TARGET
 from stopwise.studies.simulation import simulate
 
@@ -83,26 +82,26 @@ def detectable(own: Experiment, name: str, samples: int, guessed: float) -> Dete
 def _no_difference(found: Oracle) -> tuple[Floats, float]:
     """Where scaled differences vanish, and how large the one is that matters most."""
     means, answer = found.means, found.answers[0]
-    code, data = encode(found.problem, answer), Data(found.weights[0], found.means)
-    closest = [np.zeros(means.size) for _ in range(cell_count(found.problem, code))]
+    code, data = found.problem.encode(answer), Data(found.weights[0], found.means)
+    closest = [np.zeros(means.size) for _ in range(found.problem.cell_count(code))]
     costs = [
-        project(found.problem, found.family, data, code, cell, point)
+        found.problem.project(found.family, data, code, cell, point)
         for cell, point in enumerate(closest)
     ]
     cell = int(np.argmin(costs))
-    kind = shape(found.problem, code, cell)
-    if kind.kind == GAP:  # all arms like the rival
+    kind = found.problem.cell(code, cell).simplest()
+    if isinstance(kind, Gap):  # all arms like the rival
         base = np.full(means.size, means[kind.other])
         return base, float(abs(means[kind.arm] - means[kind.other]))
-    if kind.kind in (BOUND, SIDE):  # all on the limit
+    if isinstance(kind, Bound | Side):  # all on the limit
         far = np.abs(means - kind.limit)
-        chosen = far[kind.arm] if kind.kind == BOUND else far.max()
+        chosen = far[kind.arm] if isinstance(kind, Bound) else far.max()
         return np.full(means.size, kind.limit), float(chosen)
     return closest[cell], float(np.abs(means - closest[cell]).max())
 
 
 def _inside(own: Experiment, means: Floats) -> bool:
-    ends = np.array([interval(of_arm(own.setting.family, arm)) for arm in range(means.size)])
+    ends = np.array([own.setting.family.of_arm(arm).interval() for arm in range(means.size)])
     return bool(np.all(means > ends[:, 0]) and np.all(means < ends[:, 1]))
 
 

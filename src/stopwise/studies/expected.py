@@ -8,8 +8,8 @@ from typing import Any
 
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import plain
-from stopwise.core.values import Strategy
 from stopwise.oracles.values import Oracle
+from stopwise.sampling.strategy import Strategy
 from stopwise.studies.amounts import NOT_KNOWN, amount
 
 QUANTILES = (0.05, 0.5, 0.8, 0.95)

@@ -11,12 +11,12 @@ import numpy as np
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument
 from stopwise.core.tables import html_table, text_table
-from stopwise.core.values import Family, Problem, StoppingRule
 from stopwise.engine.design import Setting, default_stopping
 from stopwise.engine.truth import known_family
+from stopwise.families.family import Family
 from stopwise.families.laws import in_words
-from stopwise.families.verbs import bound_remark
-from stopwise.stopping.verbs import misplaced
+from stopwise.problems.problem import Problem
+from stopwise.stopping.rule import StoppingRule
 from stopwise.studies.amounts import NOT_KNOWN, TARGET, Guess, amount, spelled
 from stopwise.studies.classical import LACKS, fixed_sample
 from stopwise.studies.detectable import Detectable, Experiment, detectable
@@ -108,7 +108,7 @@ class Forecast:
                 "no delta-correct method needs fewer on average, whichever correct answer it gives; "
                 f"as delta goes to 0 it becomes T* log(1/delta), here {self._scale()}"
             )
-        remark = bound_remark(known_family(self.family, self.instances[0].laws))
+        remark = known_family(self.family, self.instances[0].laws).bound_remark()
         return f"{text}; {remark}" if remark else text
 
     def _scale(self) -> str:
@@ -164,7 +164,9 @@ class Forecast:
                 f"{type(self.stopping).__name__} is NOT proven: errors may exceed {self.delta:g}. "
                 f"{type(default_stopping(self.family)).__name__}, the default, is proven."
             )
-        remarks = [misplaced(self.stopping, self.family, each.means) for each in self.instances]
+        remarks = [
+            self.stopping.misplaced_warning(self.family, each.means) for each in self.instances
+        ]
         found += [f"Warning: {each}" for each in remarks if each][:1]
         if len(self.instances) > 1:
             found.append(

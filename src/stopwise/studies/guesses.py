@@ -10,7 +10,7 @@ import numpy as np
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument
 from stopwise.engine.truth import Truth, read_truth
-from stopwise.families.checks import check_means
+from stopwise.families.family import check_means
 from stopwise.studies.amounts import Guess
 
 

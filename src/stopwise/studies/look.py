@@ -84,7 +84,7 @@ def looked(draw: F) -> F:
         with style():
             return draw(*given, **named)
 
-    return cast(F, drawn)
+    return cast("F", drawn)
 
 
 def canvas(

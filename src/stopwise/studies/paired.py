@@ -10,18 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stopwise.core import checks, kernels
+from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
+from stopwise.core.compile import kernels
 from stopwise.core.errors import BadArgument
+from stopwise.core.seeds import RngLike, chosen_seed
 from stopwise.core.tables import text_table
-from stopwise.core.values import Family, Problem, needs_family
+from stopwise.core.values import check_role, needs_family
 from stopwise.engine.design import generator
-from stopwise.families.verbs import supports, unsupported
+from stopwise.families.family import Family
 from stopwise.paired.comparison import IN, NOBODY, Comparison, asked_of, comparison, new_state
-from stopwise.paired.loop import run_items
-from stopwise.paired.standing import standing
+from stopwise.paired.status import current_answer
+from stopwise.paired.step import Table, run_items
+from stopwise.problems.problem import Problem
 from stopwise.studies.results import binomial_interval
-from stopwise.studies.simulation import DELTA, new_seed, reporter
+from stopwise.studies.simulation import DELTA, reporter
 
 MAX_ITEMS = 1_000_000
 CHANCES = (0.05, 0.5, 0.95)
@@ -117,6 +120,7 @@ def simulate_paired(
     problem: Problem | None = None,
     repetitions: int = 1000,
     seed: int | None = None,
+    rng: RngLike | None = None,
     max_items: int = MAX_ITEMS,
     progress: bool | Callable[[int], None] | None = None,
 ) -> PairedResults:
@@ -128,7 +132,8 @@ def simulate_paired(
     ``ties``: the answer may be that arms differ by less than epsilon. ``duels``: an item goes to the
     leader and one challenger, not to all arms that are in. ``minimum``: items before any decision.
     ``problem``: another question than for the best arm, with its own epsilon and goal: TopArms,
-    BetterThan, AnyBetterThan. Ctrl-C returns the runs that have finished.
+    BetterThan, AnyBetterThan. ``seed`` and ``rng`` as in ``simulate``. Ctrl-C returns the runs that have
+    finished.
     """
     rows = _check_table(table, family)
     size, arms = len(rows) if checks.truth("pool", pool) else None, rows.shape[1]
@@ -138,7 +143,7 @@ def simulate_paired(
         hint = "Results of others tell about items that a pair left out: docs/paired.md."
         raise BadArgument("duels", True, "False with a pool, and only for the best arm", hint)
     rows = asked.sense * rows
-    count, used = checks.repetitions(repetitions), new_seed(seed)
+    count, used = checks.repetitions(repetitions), chosen_seed(seed, rng)
     limit = min(checks.whole("max_items", max_items, least=1), what.pool or max_items)
     found: list[tuple[Any, ...]] = []
     try:
@@ -168,25 +173,26 @@ def simulate_paired(
 
 
 def _check_table(table: ArrayLike, family: Family) -> Floats:
+    check_role("family", family, Family)
     rows = checks.matrix("table", table)
     if rows.shape[1] < 2:
         raise BadArgument(
             "table", f"{rows.shape[1]} column", "a column for each of two arms or more"
         )
     for value in np.unique(rows):
-        if not supports(family, value):
-            raise BadArgument("table", float(value), unsupported(family))
+        if not family.supports(value):
+            raise BadArgument("table", float(value), family.unsupported())
     return rows
 
 
 def _one_run(
     what: Comparison, rows: Floats, seed: int, place: int, duels: bool, limit: int
 ) -> tuple[int, Ints, bool, NDArray[np.bool_]]:
-    state, rng, room = new_state(what), generator(seed, 0, place), np.zeros(what.arms)
-    room_for = np.arange(len(rows)), rng, bool(duels), limit, room, np.zeros(what.arms, np.int64)
-    decided = bool(_compiled()(what, state, rows, *room_for))
+    state, rng, asked = new_state(what), generator(seed, 0, place), np.zeros(what.arms, np.int64)
+    table = Table(rows, np.arange(len(rows)), np.zeros(what.arms), asked)
+    decided = bool(_compiled()(what, state, table, rng, bool(duels), limit))
     named = np.zeros(what.arms, dtype=bool)
-    named[list(standing(what, state).named)] = True
+    named[list(current_answer(what, state).named)] = True
     return int(state.items[0]), state.used, decided, state.out == IN if what.ties else named
 
 

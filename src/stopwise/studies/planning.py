@@ -13,19 +13,20 @@ from numpy.typing import ArrayLike
 from stopwise.core import checks, registry
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role, needs_family
-from stopwise.core.verbs import registered
+from stopwise.core.seeds import RngLike, chosen_seed
+from stopwise.core.values import check_role, needs_family, overrides
 from stopwise.engine.design import Design, check_deltas, generator, prepare, what_suits
-from stopwise.engine.step import begin
+from stopwise.engine.loop import begin
 from stopwise.engine.truth import known_family, read_truth
 from stopwise.engine.worker import Worker, new_outcome
-from stopwise.families.verbs import record
+from stopwise.families.family import Family
 from stopwise.oracles.lower_bound import proven_bound
 from stopwise.oracles.quantities import oracle
 from stopwise.oracles.values import Oracle
-from stopwise.problems.rounds import rebuild
-from stopwise.problems.verbs import tie
-from stopwise.stopping.verbs import update, weigh
+from stopwise.problems.instance import Instance as Observed
+from stopwise.problems.problem import Problem
+from stopwise.sampling.strategy import Strategy
+from stopwise.stopping.rule import StoppingRule
 from stopwise.studies.amounts import Guess
 from stopwise.studies.expected import BEYOND, QUANTILES, Instance, Spread, StrategyForecast
 from stopwise.studies.forecast import Forecast
@@ -56,7 +57,8 @@ def plan(
     costs: float | ArrayLike | None = None,
     repetitions: int | None = None,
     draws: int = 20,
-    seed: int = 1,
+    seed: int | None = None,
+    rng: RngLike | None = None,
     max_rounds: int | None = None,
     workers: int | None = None,
     progress: bool | Callable[[int], None] | None = None,
@@ -72,8 +74,9 @@ def plan(
     each); strategies that track oracle weights then save costs, not samples. ``repetitions``, for each
     instance and strategy, is by default between 100 and 400 runs of each strategy: as many as take a few
     seconds, and enough for the quantiles that are shown.
-    ``max_rounds`` ends a run undecided; by default 10 million, 1 million with ranges. ``workers`` and
-    ``progress`` are those of ``simulate``. Means at which no test can end are refused.
+    ``max_rounds`` ends a run undecided; by default 10 million, 1 million with ranges. ``workers``,
+    ``progress``, ``seed`` (by default 1) and ``rng`` are those of ``simulate``. Means at which no test
+    can end are refused.
     """
     setting = what_suits(problem, family, stopping=stopping)
     guesses, truth = read_guesses(means, deviations, problem.arms, family)
@@ -81,7 +84,7 @@ def plan(
     chosen = _named(strategies)
     prices = checks.costs(costs, len(guesses))
     count = None if repetitions is None else checks.repetitions(repetitions)
-    start = checks.seed(seed)
+    start = chosen_seed(seed, rng, 1)
     several = any(isinstance(guess, tuple) for guess in guesses)
     number = checks.whole("draws", draws, least=2) if several else 1
     most = MAX_ROUNDS_OF_DRAWS if several else MAX_ROUNDS
@@ -188,7 +191,7 @@ def _draw(guesses: tuple[Guess, ...], seed: int, place: int) -> tuple[Floats, in
 
 def _tie(found: Oracle, where: str) -> BadArgument:
     """Why no test ends here, and what to do about it."""
-    reason, hint = tie(found.problem, found.means)
+    reason, hint = found.problem.tie_text(found.means)
     allowed = (
         f"means at which a test can end. Here{where} {reason}: T* is infinite, no test ever ends"
     )
@@ -208,9 +211,7 @@ def _refuse_out_of_reach(instances: tuple[Instance, ...], max_rounds: int) -> No
 
 def _affordable(designs: list[Design], instances: tuple[Instance, ...]) -> int:
     """As many repetitions as fit into the budget, from the rounds that the first of them will take."""
-    if registered(
-        record, type(designs[0].family)
-    ):  # what it keeps of samples only samples can tell
+    if overrides(designs[0].family, "init_stats"):  # what it keeps of samples only samples can tell
         scale = sum(each.oracle.time for each in instances) / instances[0].oracle.time
         rounds = _first_run(designs[0]) * scale * len(designs)
     else:
@@ -238,14 +239,14 @@ def _guess_rounds(design: Design, found: Oracle) -> float:
 
 def _margin(design: Design, found: Oracle, rounds: float) -> float:
     """By how much the stopping rule's evidence exceeds what the data ask for, after so many rounds."""
-    problem, family, _, rule = design.setting
-    state = begin(design.setting)
+    state, rule = begin(design), design.stopping
+    instance = Observed(design.problem, design.family, state.data, state.cache)
     state.data.counts[:] = np.maximum(found.weights[0] * rounds, 1.0)
     state.data.means[:] = found.means
-    rebuild(problem, family, state.data, state.sketch)
+    instance.problem.rebuild_cache(instance.family, state.data, state.cache)
     for arm, mean in enumerate(found.means):
-        update(rule, problem, family, state, arm, mean)
-    return float(weigh(rule, problem, family, state, int(rounds), -math.inf))
+        rule.update(instance, state, arm, mean)
+    return float(rule.margin(instance, state, int(rounds), -math.inf))
 
 
 def _simulate(

@@ -17,13 +17,15 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.optional import load
 from stopwise.core.tables import html_table, plain, text_table
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy
 from stopwise.engine.batch import Batch
 from stopwise.engine.design import Design
 from stopwise.engine.truth import known_family
+from stopwise.families.family import Family
 from stopwise.families.laws import in_words
 from stopwise.oracles.quantities import oracle
-from stopwise.problems.verbs import Code, correct_answers, decode
+from stopwise.problems.problem import Code, Problem
+from stopwise.sampling.strategy import Strategy
+from stopwise.stopping.rule import StoppingRule
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CONFIDENCE = 0.95
@@ -151,15 +153,15 @@ class Results:
         table, places = self._distinct
         found = np.empty(len(table) + 1, dtype=object)
         for place, code in enumerate(table):
-            found[place] = decode(self.problem, code)
+            found[place] = self.problem.decode(code)
         return found[np.where(self.undecided, len(table), places)]
 
     @cached_property
     def correct(self) -> NDArray[np.bool_]:
         """Whether each answer is correct at the true means."""
         table, places = self._distinct
-        right = set(correct_answers(self.problem, self.means)) if len(table) else set()
-        good = np.array([decode(self.problem, code) in right for code in table] + [False])
+        right = set(self.problem.correct_answers(self.means)) if len(table) else set()
+        good = np.array([self.problem.decode(code) in right for code in table] + [False])
         return good[np.where(self.undecided, len(table), places)]
 
     @cached_property

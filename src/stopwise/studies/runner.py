@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from stopwise.core.errors import StopwiseError
-from stopwise.engine.batch import Batch, Stream, run_block
+from stopwise.engine.batch import Batch, Seeding, run_block
 from stopwise.engine.design import Design
 from stopwise.studies.blocks import BadBlock, Blocks
 from stopwise.studies.spec import Case, StudySpec
@@ -64,13 +64,13 @@ def _stored(kept: Blocks, block: Block, warn: Callable[[str], None]) -> bool:
 
 def compute(
     design: Design,
-    stream: Stream,
+    seeding: Seeding,
     first: int,
     count: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Batch:
     """A block, wherever this runs."""
-    batch, failure = run_block(design, stream, first, count, stopped)
+    batch, failure = run_block(design, seeding, first, count, stopped)
     if failure is not None:
         kind = type(failure.error).__name__
         raise StudyFailed(f"repetition {failure.repetition} failed: {kind}: {failure.error}")
@@ -126,9 +126,11 @@ def _drive(
             design = spec.design(
                 block.case
             )  # as asked it may hold a function, which cannot be sent
-            designs[number] = design._replace(asked=design.setting)
-        stream = Stream(spec.seed, number)
-        future = submit(compute, designs[number], stream, block.first, block.size)
+            designs[number] = design._replace(
+                asked=design.setting, strategy=design.setting.strategy
+            )
+        seeding = Seeding(spec.seed, number)
+        future = submit(compute, designs[number], seeding, block.first, block.size)
         running[id(future)] = future
         future.add_done_callback(lambda done, block=block: arrived.put((block, done)))
 

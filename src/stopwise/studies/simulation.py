@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 import traceback
 import warnings
@@ -19,14 +18,18 @@ from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.optional import load
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy, needs_family
+from stopwise.core.seeds import RngLike, chosen_seed
+from stopwise.core.values import needs_family
 from stopwise.core.waiting import waiting
-from stopwise.engine.batch import Failure, Stream, run_batch
+from stopwise.engine.batch import Failure, Seeding, run_batch
 from stopwise.engine.design import Design, check_deltas, prepare, what_suits
 from stopwise.engine.loop import Trace
 from stopwise.engine.truth import ALLOWED
 from stopwise.engine.worker import CHUNK, Worker, new_outcome, new_trace
-from stopwise.problems.verbs import Answer, Code, correct_answers, decode
+from stopwise.families.family import Family
+from stopwise.problems.problem import Answer, Code, Problem
+from stopwise.sampling.strategy import Strategy
+from stopwise.stopping.rule import StoppingRule
 from stopwise.studies.results import Results, collect
 
 MAX_ROUNDS = 10_000_000
@@ -154,11 +157,6 @@ class Run:
         return "\n".join(["Run", *(f"{name:<12}{value}" for name, value in lines)])
 
 
-def new_seed(seed: int | None) -> int:
-    """The seed that is given, or one at random."""
-    return secrets.randbits(64) if seed is None else checks.seed(seed)
-
-
 @needs_family
 def run(
     problem: Problem,
@@ -170,6 +168,7 @@ def run(
     stopping: StoppingRule | None = None,
     delta: float = DELTA,
     seed: int | None = None,
+    rng: RngLike | None = None,
     max_rounds: int = MAX_ROUNDS,
     costs: float | ArrayLike | None = None,
     trace: bool = False,
@@ -177,14 +176,14 @@ def run(
     """One run from its first sample to its answer; with ``trace``, every round of it.
 
     ``means``, ``deviations`` and ``costs`` are those of ``simulate``; ``strategy`` and ``stopping`` are
-    by default those that suit the problem and the family.
+    by default those that suit the problem and the family. ``seed`` and ``rng`` as in ``simulate``.
     """
     (only,) = check_deltas(checks.finite("delta", delta))
     setting = what_suits(problem, family, strategy, stopping)
     checks.truth("trace", trace)
     design = prepare(setting, _given(means), (only,), max_rounds, deviations, costs)
     _warn(design)
-    used = new_seed(seed)
+    used = chosen_seed(seed, rng)
     room = min(CHUNK, design.max_rounds) if trace else 0
     worker = Worker(design, new_trace(design.code_size, room))
     outcome = new_outcome(design)
@@ -192,7 +191,7 @@ def run(
         if trace and rounds + CHUNK > worker.trace.arms.size:
             worker.trace = _larger(worker.trace, design)
     rounds, decided = int(outcome.progress[0]), bool(outcome.progress[1])
-    answer = decode(problem, outcome.codes[0]) if decided else None
+    answer = problem.decode(outcome.codes[0]) if decided else None
     return Run(
         *design.asked,
         only,
@@ -202,7 +201,7 @@ def run(
         rounds,
         answer,
         decided,
-        decided and answer in set(correct_answers(problem, design.truth)),
+        decided and answer in set(problem.correct_answers(design.truth)),
         worker.state.data.counts.copy(),
         worker.state.data.means.copy(),
         _readable(worker.trace, design, rounds) if trace else None,
@@ -233,7 +232,7 @@ def _larger(trace: Trace, design: Design) -> Trace:
 def _readable(trace: Trace, design: Design, rounds: int) -> RunTrace:
     def named(codes: Code) -> tuple[Answer, ...]:
         table, places = np.unique(codes, axis=0, return_inverse=True)
-        names = [decode(design.problem, code) for code in table]
+        names = [design.problem.decode(code) for code in table]
         return tuple(names[place] for place in places.reshape(-1))
 
     return RunTrace(
@@ -258,6 +257,7 @@ def simulate(
     delta: float | Sequence[float] = DELTA,
     repetitions: int = 1000,
     seed: int | None = None,
+    rng: RngLike | None = None,
     max_rounds: int = MAX_ROUNDS,
     costs: float | ArrayLike | None = None,
     workers: int | None = None,
@@ -272,20 +272,21 @@ def simulate(
     ``strategy`` and ``stopping`` are by default those that suit the problem and the family. A list of
     deltas gets all its stopping times from one trajectory. ``costs`` is what a sample of each arm costs
     (one number for all, or one each): strategies that track oracle weights save money, not samples, and
-    the results have a ``cost`` for each run. ``workers`` is the number of threads
-    (default: one for each processor). ``progress``: True or False, or a function that is told how many
-    runs have finished; by default a bar in terminals, for anything over 2 seconds. Ctrl-C returns the
-    runs that have finished, with ``complete`` False.
+    the results have a ``cost`` for each run. In place of ``seed``, a number, there may be ``rng``: a
+    number, a numpy SeedSequence, or a numpy Generator, from which a seed is drawn; without either the
+    seed is random. ``workers`` is the number of threads (default: one for each processor). ``progress``:
+    True or False, or a function that is told how many runs have finished; by default a bar in terminals,
+    for anything over 2 seconds. Ctrl-C returns the runs that have finished, with ``complete`` False.
     """
     deltas = check_deltas(delta)
     setting = what_suits(problem, family, strategy, stopping)
     design = prepare(setting, _given(means), deltas, max_rounds, deviations, costs)
     count = checks.repetitions(repetitions)
     _warn(design)
-    used = new_seed(seed)
+    used = chosen_seed(seed, rng)
     threads = processors() if workers is None else checks.workers(workers)
     with reporter(progress, count) as report:
-        batch, failure, interrupted = run_batch(design, Stream(used), 0, count, threads, report)
+        batch, failure, interrupted = run_batch(design, Seeding(used), 0, count, threads, report)
     asked = deltas if checks.is_list(delta) else deltas[0]
     results = collect(design, asked, used, batch, not interrupted and failure is None)
     if costs is not None:

@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise import __version__
-from stopwise.core import checks, verbs
+from stopwise.core import checks
 from stopwise.core.errors import BadArgument, shown
-from stopwise.core.values import Family, Problem, Role, check_role
+from stopwise.core.functions import foreign_sources
+from stopwise.core.values import Role, Value, check_role
 from stopwise.engine.design import Design, Setting, prepare
 from stopwise.engine.truth import read_truth
+from stopwise.families.family import Family
+from stopwise.problems.problem import Problem
 
 Named = tuple[str, Any]
 INSTANCES = "means (or laws, or pilot data) of one instance, a list of them, or a dict from names"
@@ -84,7 +87,7 @@ class StudySpec(NamedTuple):
         for part in parts:
             digest.update(part + b"\0")
         if any(part.startswith(b"own ") for part in parts):
-            digest.update(verbs.foreign_sources())
+            digest.update(foreign_sources())
         return digest.hexdigest()[:16]
 
 
@@ -95,8 +98,11 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield value.tobytes()
     elif isinstance(value, tuple):
         own = not type(value).__module__.startswith(("stopwise.", "builtins"))
-        yield f"{'own ' if own else ''}{type(value).__name__} {len(value)}".encode()
-        for part in tuple.__iter__(value):
+        name, parts = type(value).__name__, tuple(value)
+        if isinstance(value, Value):
+            name, parts = value.identity()
+        yield f"{'own ' if own else ''}{name} {len(parts)}".encode()
+        for part in parts:
             yield from _parts(part)
     elif callable(value):
         try:

@@ -15,9 +15,14 @@ import numpy as np
 
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument, StopwiseError
-from stopwise.core.values import Family, Problem, StoppingRule, Strategy, check_role, needs_family
+from stopwise.core.seeds import RngLike, chosen_seed
+from stopwise.core.values import check_role, needs_family
 from stopwise.engine.batch import Batch
 from stopwise.engine.design import check_deltas, default_stopping, default_strategy
+from stopwise.families.family import Family
+from stopwise.problems.problem import Problem
+from stopwise.sampling.strategy import Strategy
+from stopwise.stopping.rule import StoppingRule
 from stopwise.studies.blocks import BadBlock, Blocks, write_file
 from stopwise.studies.results import Results, collect
 from stopwise.studies.runner import Block, blocks, missing, run_blocks
@@ -66,8 +71,9 @@ class Study:
     or a dict from names; ``deviations`` are the arms' standard deviations, in all of them, and ``costs``
     what a sample of each arm costs, which strategies that track oracle weights then save.
     ``strategies`` and ``stopping`` likewise, by default what suits the problem and the family.
-    ``block`` is how many repetitions are stored together. Results depend on these and on ``seed``,
-    never on who computes them; ``folder`` is where blocks are kept.
+    ``block`` is how many repetitions are stored together. Results depend on these and on ``seed`` (by
+    default 0; or ``rng``, as in ``simulate``), never on who computes them; ``folder`` is where blocks
+    are kept.
     """
 
     @needs_family
@@ -83,7 +89,8 @@ class Study:
         stopping: Any = None,
         deltas: float | Sequence[float] = DELTA,
         repetitions: int = 1000,
-        seed: int = 0,
+        seed: int | None = None,
+        rng: RngLike | None = None,
         max_rounds: int = MAX_ROUNDS,
         block: int | None = None,
         name: str = "study",
@@ -105,7 +112,7 @@ class Study:
             ),
             check_deltas(deltas, "deltas"),
             count,
-            checks.seed(seed),
+            chosen_seed(seed, rng, 0),
             checks.whole("max_rounds", max_rounds, least=1),
             _block_size(block, count),
             _costs(costs),

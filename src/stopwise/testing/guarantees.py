@@ -14,27 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.cells.shape import ANY
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
-from stopwise.problems import verbs
+from stopwise.families.family import Family
+from stopwise.problems.problem import Problem
 
 MOST_ANSWERS = 60
 PROBES = 12
 TRUTHS = 4
 
 
-def check_guarantee(problem: Any, family: Any, means: Floats, rng: np.random.Generator) -> None:
+def check_guarantee(
+    problem: Problem, family: Family, means: Floats, rng: np.random.Generator
+) -> None:
     """At these means, and at the same means in other orders."""
-    rank, most = int(verbs.rank(problem)), int(verbs.union_bound(problem))
+    rank, most = int(problem.rank()), int(problem.union_bound())
     assert rank >= 1, f"rank of {problem} is {rank}"
     assert most >= 1, f"union bound of {problem} is {most}"
-    listed = list(islice(verbs.answers(problem), MOST_ANSWERS + 1))
+    listed = list(islice(problem.answers(), MOST_ANSWERS + 1))
     if len(listed) > MOST_ANSWERS:
         return
     for turn in range(TRUTHS):
         truth = means if turn == 0 else rng.permutation(means)
-        if verbs.is_model(problem, truth):
+        if problem.is_model(truth):
             blamed = _blamed(problem, family, truth, listed, rng)
             events = _fewest([{cell for cell, wide in cells if wide <= rank} for cells in blamed])
             assert events <= most, (
@@ -44,10 +46,10 @@ def check_guarantee(problem: Any, family: Any, means: Floats, rng: np.random.Gen
 
 
 def _blamed(
-    problem: Any, family: Any, truth: Floats, listed: list[Any], rng: np.random.Generator
+    problem: Problem, family: Family, truth: Floats, listed: list[Any], rng: np.random.Generator
 ) -> list[set[tuple[bytes, int]]]:
     """For each wrong answer the cells around the truth: what identifies each, and its arms."""
-    correct = set(verbs.correct_answers(problem, truth))
+    correct = set(problem.correct_answers(truth))
     probes = [
         Data(rng.dirichlet(np.ones(truth.size)), truth[rng.permutation(truth.size)])
         for _ in range(PROBES)
@@ -56,16 +58,16 @@ def _blamed(
     for answer in listed:
         if answer in correct:
             continue
-        code, cells = verbs.encode(problem, answer), set()
-        for cell in range(verbs.cell_count(problem, code)):
-            if verbs.project(problem, family, uniform, code, cell, np.zeros(truth.size)) == 0.0:
+        code, cells = problem.encode(answer), set()
+        for cell in range(problem.cell_count(code)):
+            if problem.project(family, uniform, code, cell, np.zeros(truth.size)) == 0.0:
                 cells.add(_fingerprint(problem, family, code, cell, probes))
         found.append(cells)
     return found
 
 
 def _fingerprint(
-    problem: Any, family: Any, code: Any, cell: int, probes: list[Data]
+    problem: Problem, family: Family, code: Any, cell: int, probes: list[Data]
 ) -> tuple[bytes, int]:
     """Equal sets have equal closest models; the arms that ever move are those it constrains.
 
@@ -74,10 +76,10 @@ def _fingerprint(
     moved, models = np.zeros(probes[0].means.size, dtype=bool), []
     for data in probes:
         closest = np.zeros(data.means.size)
-        verbs.project(problem, family, data, code, cell, closest)
+        problem.project(family, data, code, cell, closest)
         moved |= closest != data.means
         models.append(np.round(closest, 6))
-    if moved.all() and verbs.shape(problem, code, cell).kind == ANY:
+    if moved.all() and not problem.cell(code, cell).simplest().pairwise():
         return b"all arms", moved.size
     return np.array(models).tobytes(), int(moved.sum())
 

@@ -11,28 +11,37 @@ from numpy.typing import ArrayLike
 
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
-from stopwise.core.values import Family, Problem
-from stopwise.families.verbs import divergence, of_arm
+from stopwise.core.seeds import RngLike, chosen_seed
+from stopwise.families.family import Family
 from stopwise.oracles.quantities import correct_answers, cost, oracle, reachable_answers, witness
 from stopwise.oracles.solve import generic_solution, solution, weight_vertices
-from stopwise.problems import verbs
+from stopwise.problems.problem import Problem
 from stopwise.testing.guarantees import check_guarantee
 
 RELATIVE = 1e-6
 
 
-def check_problem(problem: Problem, family: Family, means: ArrayLike, seed: int = 1) -> None:
-    """Check costs, values, weights and witnesses of every correct answer at these means."""
+def check_problem(
+    problem: Problem,
+    family: Family,
+    means: ArrayLike,
+    seed: int | None = None,
+    rng: RngLike | None = None,
+) -> None:
+    """Check costs, values, weights and witnesses of every correct answer at these means.
+
+    What is tried is drawn from ``seed`` (by default 1) or ``rng``, see ``simulate``.
+    """
     mu = np.asarray(means, dtype=np.float64)
-    rng = np.random.default_rng(seed)
-    check_guarantee(problem, family, mu, rng)
+    draws = np.random.default_rng(chosen_seed(seed, rng, 1))
+    check_guarantee(problem, family, mu, draws)
     correct = correct_answers(problem, mu)
     assert correct, f"{problem} has no correct answer at {mu.tolist()}"
     for answer in correct:
-        code = verbs.encode(problem, answer)
-        assert verbs.decode(problem, code) == answer, f"{answer!r} does not survive its code {code}"
-        _check_cost(problem, family, mu, answer, rng)
-        _check_solution(problem, family, mu, answer, rng)
+        code = problem.encode(answer)
+        assert problem.decode(code) == answer, f"{answer!r} does not survive its code {code}"
+        _check_cost(problem, family, mu, answer, draws)
+        _check_solution(problem, family, mu, answer, draws)
     _check_wrong_answers(problem, family, mu, correct)
     _check_oracle(problem, family, mu)
 
@@ -44,17 +53,19 @@ def _close(
     assert good, f"{name}: {a!r} and {b!r} disagree"
 
 
-def _check_wrong_answers(problem: Any, family: Any, mu: Floats, correct: tuple[Any, ...]) -> None:
+def _check_wrong_answers(
+    problem: Problem, family: Family, mu: Floats, correct: tuple[Any, ...]
+) -> None:
     """The means lie in the alternative to a wrong answer: its cost is exactly 0 (first 50 answers)."""
     weights = np.full(mu.size, 1.0 / mu.size)
-    for answer in islice(verbs.answers(problem), 50):
+    for answer in islice(problem.answers(), 50):
         if answer not in correct:
             found = cost(problem, mu, family=family, weights=weights, answer=answer)
             assert found.value == 0.0, f"{answer!r} is wrong, but costs {found.value}"
             assert np.array_equal(found.closest, mu), f"the closest model to {mu} is not itself"
 
 
-def _check_cost(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:
+def _check_cost(problem: Problem, family: Family, mu: Floats, answer: Any, rng: Any) -> None:
     """Homogeneous and concave in the weights, with the closest model in the alternative."""
     v, w = rng.dirichlet(np.ones(mu.size)), rng.dirichlet(np.ones(mu.size))
     at_w, at_v, at_7w, at_middle = (
@@ -66,7 +77,7 @@ def _check_cost(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) ->
     least = 0.5 * (at_v.value + at_w.value)
     assert middle >= least * (1 - 1e-8) - 1e-14, f"cost is not concave: {middle} < {least}"
     paid = sum(
-        w[k] * divergence(of_arm(family, k), mu[k], x)
+        w[k] * family.of_arm(k).divergence(mu[k], x)
         for k, x in enumerate(at_w.closest)
         if mu[k] != x
     )
@@ -76,9 +87,9 @@ def _check_cost(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) ->
         assert again <= 1e-9 * at_w.value, f"the closest model is not in the alternative: {again}"
 
 
-def _check_solution(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any) -> None:
+def _check_solution(problem: Problem, family: Family, mu: Floats, answer: Any, rng: Any) -> None:
     """Special and generic solver agree; weights secure the value; the witness concedes no more."""
-    code = verbs.encode(problem, answer)
+    code = problem.encode(answer)
     special = solution(problem, family, mu, code)
     generic = generic_solution(problem, family, mu, code)
     if special.value == 0.0:
@@ -102,7 +113,7 @@ def _check_solution(problem: Any, family: Any, mu: Floats, answer: Any, rng: Any
     _check_witness(problem, family, mu, answer, special.value)
 
 
-def _check_witness(problem: Any, family: Any, mu: Floats, answer: Any, value: float) -> None:
+def _check_witness(problem: Problem, family: Family, mu: Floats, answer: Any, value: float) -> None:
     found = witness(problem, mu, family=family, answer=answer)
     assert len(found.models) <= mu.size, f"{len(found.models)} models for {mu.size} arms"
     assert abs(found.probabilities.sum() - 1.0) <= 1e-9, f"probabilities {found.probabilities}"
@@ -114,7 +125,7 @@ def _check_witness(problem: Any, family: Any, mu: Floats, answer: Any, value: fl
         assert left <= 1e-9 * value, f"a witness model is not in the closed alternative: {left}"
 
 
-def _check_oracle(problem: Any, family: Any, mu: Floats) -> None:
+def _check_oracle(problem: Problem, family: Family, mu: Floats) -> None:
     """The oracle's answers have the largest value, and the smallest region reaches them."""
     found = oracle(problem, mu, family=family)
     assert set(found.answers) <= set(found.correct), f"{found.answers} among {found.correct}"
@@ -123,8 +134,8 @@ def _check_oracle(problem: Any, family: Any, mu: Floats) -> None:
     if found.value > 0.0:
         counts = np.full(mu.size, 100.0)
         for answer in found.answers:
-            code = verbs.encode(problem, answer)
-            reach = verbs.reach(problem, family, Data(counts, mu), code, 1e-9, np.zeros(mu.size))
+            code = problem.encode(answer)
+            reach = problem.reach(family, Data(counts, mu), code, 1e-9, np.zeros(mu.size))
             assert reach <= 1e-9, (
                 f"oracle answer {answer!r} counts as {reach} away from its own means"
             )

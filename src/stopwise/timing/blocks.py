@@ -16,7 +16,7 @@ from stopwise.core.arrays import Floats, Ints
 from stopwise.core.spelling import family
 from stopwise.paired.comparison import Comparison
 from stopwise.paired.session import PairedSession
-from stopwise.paired.settle import decided, settle
+from stopwise.paired.status import decided, update_status
 from stopwise.paired.step import enter
 from stopwise.timing.steady import is_steady
 
@@ -60,7 +60,7 @@ class BlockSession(PairedSession):
         late = self.counted >= self.what.minimum
         return late and bool(np.any(enough & (self.state.passed[inside] == 0)))
 
-    def _absorb(self, item: int, row: Floats, absent: list[int]) -> None:  # noqa: ARG002
+    def _absorb(self, item: int, row: Floats, absent: list[int]) -> None:
         """A block counts, but a pair does not pass as long as the blocks are not steady."""
         before = self.state.passed.copy()
         enter(self.what, self.state, self.sense * row)
@@ -74,7 +74,7 @@ class BlockSession(PairedSession):
             return False  # nothing is claimed that was not before
         for m, i, j in np.argwhere(state.passed > before).tolist():
             state.passed[m, i, j] = self._is_steady(m, i, j)
-        settle(self.what, state)
+        update_status(self.what, state)
         return bool(decided(self.what, state))
 
     def _is_steady(self, m: int, i: int, j: int) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument
+from stopwise.core.seeds import RngLike, chosen_seed
 from stopwise.timing.race import LARGEST, Contestant, Race, Rules
 from stopwise.timing.report import BenchReport
 
@@ -23,7 +24,8 @@ def bench(
     minimum: int = 10,
     budget: float = 300.0,
     largest: float = LARGEST,
-    seed: int = 0,
+    seed: int | None = None,
+    rng: RngLike | None = None,
     watch: Callable[[BenchReport], None] = lambda report: None,
 ) -> BenchReport:
     """Which function is fastest: all are called in turn, in random order, until that is clear.
@@ -31,7 +33,9 @@ def bench(
     The answer is one that is proven to be faster than all others, or that those that are left differ by
     less than epsilon, a ratio less 1; all claims hold together with probability 1 - delta. ``budget`` is
     in seconds, ``minimum`` the least number of runs of each; a run counts as at most ``largest`` times
-    slower than the fastest of its block; ``watch`` gets a report after each block.
+    slower than the fastest of its block; ``watch`` gets a report after each block. The order in a
+    block is drawn from ``seed`` (by default 0) or, in its place, ``rng``: a number, a numpy SeedSequence
+    or Generator.
     """
     if not isinstance(functions, Mapping) or len(functions) < 2:
         raise BadArgument("functions", functions, "a dict from names to two functions or more")
@@ -39,7 +43,9 @@ def bench(
     for name, function in functions.items():
         if not callable(function):
             raise BadArgument(f"functions[{name!r}]", function, "a function without arguments")
-    rules = Rules(delta, epsilon, warmup, minimum, budget, seed=seed, largest=largest)
+    rules = Rules(
+        delta, epsilon, warmup, minimum, budget, seed=chosen_seed(seed, rng, 0), largest=largest
+    )
     race = Race(list(map(str, functions)), rules)
     timed = [_timed(function) for function in functions.values()]
     return BenchReport(race.run(timed, watch=lambda now: watch(BenchReport(now))))

@@ -15,7 +15,7 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.spelling import family
-from stopwise.paired.differences import Stream, differences_of, evidence
+from stopwise.paired.differences import Stream, differences_of
 
 FEWEST = 8  # batches; also the number from which on the correlation of neighbours says something
 WORTH = 16.0  # independent blocks that all blocks must be worth
@@ -66,4 +66,4 @@ def _evidence(batches: Floats, margin: float, inflation: float) -> float:
         return math.inf if mean > -margin else 0.0
     room = np.zeros(normal().gaps.size)
     stream = Stream(room, float(len(batches)), mean, inflation * squares)
-    return float(evidence(normal(), stream, margin, 0))
+    return float(normal().evidence(stream, margin, 0))

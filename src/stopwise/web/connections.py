@@ -196,7 +196,7 @@ class Protocol(HttpToolsProtocol):
         self._rest = None
         self._raw = 0
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+    def send_400_response(self, msg: str) -> None:
         """What cannot be parsed, and what was refused while it was."""
         self._refuse(431 if self._large else 400)
 

@@ -12,8 +12,6 @@ from stopwise.campaign.explain import oracle_now
 from stopwise.campaign.spec import AnySession, CampaignSpec
 from stopwise.campaign.status import Status, words
 from stopwise.oracles.values import Oracle
-from stopwise.problems.verbs import asked, named, sense
-from stopwise.sampling.verbs import pursues
 
 A_SECOND = 50  # pages that are loaded anew in a second, at most, however many are open
 FRESH, OLDEST = (
@@ -62,9 +60,9 @@ def page(campaign: Campaign) -> dict[str, Any]:
     samples, evidence, threshold = session.curve
     status, decision = Status.of(campaign.name, spec, seen, campaign.now()), seen.decision
     return {
-        "asked": asked(spec.design.problem),
-        "named": list(named(spec.design.problem, decision.answer)) if decision else [],
-        "sense": sense(spec.design.problem),
+        "asked": spec.design.problem.question_text(),
+        "named": list(spec.design.problem.named_arms(decision.answer)) if decision else [],
+        "sense": spec.design.problem.goal_sign(),
         "status": status.to_dict(),
         "spec": spec.table,
         "hash": spec.key,
@@ -77,7 +75,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
         "losses": status.about_losses,
         "leads": [lead._asdict() for lead in leads],
         "arms": arms(status, now),
-        "pursues": bool(pursues(spec.design.strategy)),
+        "pursues": bool(spec.design.strategy.pursues()),
         "guarantee": spec.design.guarantee,
         "reason": spec.design.asked.strategy.reason,
         "changes": changes(spec, session),

@@ -13,7 +13,6 @@ from typing import Any
 from stopwise.campaign import spec as specs
 from stopwise.campaign.errors import StorageAway
 from stopwise.core.errors import BadArgument, NotDefined, Nothing, StopwiseError
-from stopwise.families.verbs import check_truth
 
 PATIENCE = 30.0  # seconds
 RUNS = 100  # simulated campaigns
@@ -94,7 +93,7 @@ def forecast(
 def _check_truth(family: Any) -> None:
     """Means alone do not say how samples with unknown variances spread."""
     try:
-        check_truth(family)
+        family.check_truth()
     except NotDefined:
         raise BadArgument(
             *("deviations", Nothing(), "a guess of the standard deviation, or one for each arm"),

@@ -39,7 +39,7 @@ def run(application: FastAPI, listener: socket.socket, behind_proxy: bool) -> No
     connections: Connections = application.state.connections
     config = uvicorn.Config(
         application,
-        http=cast(Any, connections.protocol),
+        http=cast("Any", connections.protocol),
         ws="none",
         log_config=None,
         access_log=False,

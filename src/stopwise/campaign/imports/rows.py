@@ -18,7 +18,7 @@ from stopwise.campaign.samples import arm_place, sample_value
 from stopwise.core import checks
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument
-from stopwise.core.values import Family
+from stopwise.families.family import Family
 
 WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 REMEMBERED = 4096  # cells that are known already, such as 0 and 1: checked once

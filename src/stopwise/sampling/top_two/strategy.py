@@ -8,68 +8,77 @@ serve which questions.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from stopwise.core.arrays import Rng
 from stopwise.core.checks import finite, not_negative, positive
 from stopwise.core.data import State
 from stopwise.core.errors import BadArgument
 from stopwise.core.options import NOT_NEGATIVE, POSITIVE, Option
-from stopwise.core.values import Value
-from stopwise.problems.rounds import fitted
-from stopwise.problems.verbs import check, contest, with_slack
-from stopwise.sampling.top_two.challengers import Resampling, TransportCost, challenge
-from stopwise.sampling.top_two.duel import (
+from stopwise.problems.instance import Instance, Question
+from stopwise.problems.problem import Problem
+from stopwise.sampling.strategy import Direct
+from stopwise.sampling.top_two.parts import (
+    Challenger,
     Duel,
+    EmpiricalBest,
     ExpectedImprovement,
-    needs_contest,
+    Fixed,
+    Information,
+    Leader,
+    Resampling,
+    Share,
+    ThompsonDraw,
+    TopTwoPart,
+    Tracked,
+    TransportCost,
+    UpperBound,
     new_duel,
-    steady,
 )
-from stopwise.sampling.top_two.leaders import EmpiricalBest, ThompsonDraw, UpperBound, lead
-from stopwise.sampling.top_two.shares import Fixed, Information, Tracked, split
-from stopwise.sampling.verbs import Direct, Question, bind, notes, pick, pursues
 
-LEADERS = {
+if TYPE_CHECKING:
+    from typing import Self
+
+Kind = TypeVar("Kind", bound=TopTwoPart)
+
+LEADERS: dict[str, Leader] = {
     "eb": EmpiricalBest(),
     "ts": ThompsonDraw(),
     "ucb": UpperBound(),
     "ei": ExpectedImprovement(),
 }
-CHALLENGERS = {
+CHALLENGERS: dict[str, Challenger] = {
     "tc": TransportCost(0.0),
     "tci": TransportCost(1.0),
     "rs": Resampling(),
     "ei": ExpectedImprovement(),
 }
-SHARES = {"ids": Information(), "tracked": Tracked(0.5)}
+SHARES: dict[str, Share] = {"ids": Information(), "tracked": Tracked(0.5)}
 SHARE = Option(
     {"anyOf": [{"enum": list(SHARES)}, POSITIVE]},
     "The leader's: a probability; ids: by what each arm tells; tracked: half, without chance",
 )
 
 
-class _TopTwo(NamedTuple):
-    leader: Any
-    challenger: Any
-    share: Any
-    slack: float
-
-
-class TopTwo(_TopTwo, Direct):
+class TopTwo(Direct):
     """A leading answer and the cheapest way to refute it: sample the arms that decide between them.
 
     ``leader`` "ts", "eb", "ucb" or "ei"; ``challenger`` "tc", "tci", "rs" or "ei"; ``share`` "ids",
     "tracked" or the leader's probability; ``slack`` is added to the question's epsilon when costs are
-    compared. Each may be a value with verbs of its own (stopwise.sampling.top_two).
+    compared. Each may be a value with methods of its own (stopwise.sampling.top_two).
     """
 
-    __slots__ = ()
+    leader: Leader
+    challenger: Challenger
+    share: Share
+    slack: float
     title = "the leading answer against the one that is the easiest to mistake for it"
     reason = (
         "Top-Two compares the answer that leads with the one that is the easiest to mistake for it, and "
         "samples the arms that decide between them."
     )
+    uses_randomness = True
     because = ("it led once every arm had a sample", "it took the lead from “{before}”")
     options = {
         "leader": Option({"enum": list(LEADERS)}, "ts: by a posterior draw; eb: by the means"),
@@ -79,38 +88,67 @@ class TopTwo(_TopTwo, Direct):
     }
 
     def __new__(
-        cls, leader: Any = "ts", challenger: Any = "tc", share: Any = "ids", slack: float = 0.0
-    ) -> TopTwo:
+        cls,
+        leader: Leader | str = "ts",
+        challenger: Challenger | str = "tc",
+        share: Share | str | float = "ids",
+        slack: float = 0.0,
+    ) -> Self:
         return cls._made(leader, challenger, share, slack)
 
     @classmethod
-    def _made(cls, leader: Any, challenger: Any, share: Any, slack: float = 0.0) -> Any:
-        return tuple.__new__(
-            cls,
-            (
-                _part("leader", leader, LEADERS),
-                _part("challenger", challenger, CHALLENGERS),
-                _share(share),
-                not_negative("slack", slack),
-            ),
-        )
+    def _made(
+        cls,
+        leader: Leader | str,
+        challenger: Challenger | str,
+        share: Share | str | float,
+        slack: float = 0.0,
+    ) -> Self:
+        chosen = _part("leader", leader, LEADERS), _part("challenger", challenger, CHALLENGERS)
+        return cls._make((*chosen, _share(share), not_negative("slack", slack)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return tuple.__new__, (type(self), tuple(self))
 
+    def init(self, question: Question) -> Duel:
+        problem = question.problem
+        if problem.contest_sign() == 0.0:
+            for name in ("leader", "challenger", "share"):
+                _refuse_contest(name, getattr(self, name), problem)
+        if self.slack == 0.0:
+            return new_duel(problem)
+        slackened = problem.with_slack(self.slack)
+        if slackened is None:
+            allowed = f"0 for {problem!r}, which has no epsilon to add it to"
+            raise BadArgument("slack", self.slack, allowed)
+        slackened.check(question.family)
+        return new_duel(slackened)
 
-def _part(name: str, given: Any, known: dict[str, Any]) -> Any:
+    def pursues(self) -> bool:
+        return self.leader.steady()
+
+    def next_arm(self, instance: Instance, state: State, rounds: int, rng: Rng) -> int:
+        duel: Duel = state.strategy_state
+        _, family, data, cache = instance
+        asked = Instance(duel.problem, family, data, cache)
+        duel.problem.fitted(family, data, duel.means)
+        self.leader.lead(asked, state, rounds, rng)
+        self.challenger.challenge(asked, state, rng)
+        return self.share.split(asked, state, rng)
+
+
+def _part(name: str, given: object, known: Mapping[str, Kind]) -> Kind:
     """A part by its name, or a value of the user's own."""
     if isinstance(given, str) and given in known:
         return known[given]
-    if isinstance(given, Value):
-        return given
+    if isinstance(given, TopTwoPart):
+        return cast("Kind", given)
     listed = ", ".join(f'"{each}"' for each in known)
-    raise BadArgument(name, given, f"{listed}, or a value with verbs of its own")
+    raise BadArgument(name, given, f"{listed}, or a value with methods of its own")
 
 
-def _share(given: Any) -> Any:
-    if isinstance(given, str | Value):
+def _share(given: Share | str | float) -> Share:
+    if isinstance(given, str | Share):
         return _part("share", given, SHARES)
     beta = finite("share", given)
     if not 0.0 < beta < 1.0:
@@ -119,123 +157,76 @@ def _share(given: Any) -> Any:
     return Fixed(beta)
 
 
-class Ttts(TopTwo):
+class Preset(TopTwo, listed=False):
+    """A Top-Two strategy with a name: leader and challenger are given, the share is not."""
+
+    parts: ClassVar[tuple[str, str]]
+    options = {"share": SHARE}
+
+    def __new__(cls, share: Share | str | float = 0.5) -> Self:
+        return cls._made(*cls.parts, share)
+
+
+class Ttts(Preset):
     """Top-Two Thompson sampling (Russo 2016): a posterior draw leads, the next draw challenges."""
 
-    __slots__ = ()
     title = "Top-Two Thompson sampling: two posterior draws"
-    options = {"share": SHARE}
-
-    def __new__(cls, share: Any = 0.5) -> Any:
-        return cls._made("ts", "rs", share)
+    parts = ("ts", "rs")
 
 
-class T3c(TopTwo):
+class T3c(Preset):
     """T3C (Shang et al. 2020): a posterior draw leads, the cheapest to mistake for it challenges."""
 
-    __slots__ = ()
     title = "T3C: a posterior draw against the cheapest challenger"
-    options = {"share": SHARE}
-
-    def __new__(cls, share: Any = 0.5) -> Any:
-        return cls._made("ts", "tc", share)
+    parts = ("ts", "tc")
 
 
-class Ttei(TopTwo):
+class Ttei(Preset):
     """TTEI (Qin, Klabjan & Russo 2017): leader and challenger by expected improvement."""
 
-    __slots__ = ()
     title = "TTEI: expected improvement"
-    options = {"share": SHARE}
-
-    def __new__(cls, share: Any = 0.5) -> Any:
-        return cls._made("ei", "ei", share)
+    parts = ("ei", "ei")
 
 
-class EbTc(TopTwo):
+class EbTc(Preset):
     """EB-TC: the empirical best against the cheapest challenger. Nothing explores: it may never stop."""
 
-    __slots__ = ()
     title = "EB-TC: the best so far against the cheapest challenger; may never stop"
-    options = {"share": SHARE}
-
-    def __new__(cls, share: Any = 0.5) -> Any:
-        return cls._made("eb", "tc", share)
+    parts = ("eb", "tc")
 
 
-class EbTci(TopTwo):
+class EbTci(Preset):
     """EB-TCI (Jourdan et al. 2022): EB-TC with log N added to a challenger's cost."""
 
-    __slots__ = ()
     title = "EB-TCI: the best so far against the cheapest challenger, with a penalty"
-    options = {"share": SHARE}
-
-    def __new__(cls, share: Any = 0.5) -> Any:
-        return cls._made("eb", "tci", share)
+    parts = ("eb", "tci")
 
 
-class Ttucb(TopTwo):
+class Ttucb(Preset):
     """TTUCB (Jourdan & Degenne 2023): the highest confidence bound against the cheapest challenger."""
 
-    __slots__ = ()
     title = "TTUCB: the highest confidence bound against the cheapest challenger"
-    options = {"share": SHARE}
+    parts = ("ucb", "tc")
 
-    def __new__(cls, share: Any = "tracked") -> Any:
-        return cls._made("ucb", "tc", share)
+    def __new__(cls, share: Share | str | float = "tracked") -> Self:
+        return cls._made(*cls.parts, share)
 
 
 class EbTcEpsilon(TopTwo):
     """EB-TC with slack (Jourdan et al. 2023): ``slack`` is added to the gap when costs are compared."""
 
-    __slots__ = ()
     title = "EB-TC with slack: it explores arms within the slack of the best"
     options = {
         "slack": Option(POSITIVE, "How much is added to every gap; 0.1 if empty"),
         "share": SHARE,
     }
 
-    def __new__(cls, slack: float = 0.1, share: Any = "tracked") -> Any:
+    def __new__(cls, slack: float = 0.1, share: Share | str | float = "tracked") -> Self:
         return cls._made("eb", "tc", share, positive("slack", slack))
 
 
-# ------------------------------------------------------------------------------------- in one round
-
-
-class _Duellists(NamedTuple):
-    leader: Any
-    challenger: Any
-    share: Any
-    problem: Any  # whose costs are compared: the question, with the slack
-
-
-class Duellists(_Duellists, Direct, listed=False):
-    """The strategy once the question is known."""
-
-    __slots__ = ()
-    uses_randomness = True
-
-
-@bind.register(TopTwo)
-def _bind(strategy: TopTwo, question: Question) -> Duellists:
-    problem = question.problem
-    if contest(problem) == 0.0:
-        for name in ("leader", "challenger", "share"):
-            _refuse_contest(name, getattr(strategy, name), problem)
-    if strategy.slack > 0.0:
-        problem = with_slack(problem, strategy.slack)
-        if problem is None:
-            raise BadArgument(
-                "slack",
-                strategy.slack,
-                f"0 for {question.problem!r}, which has no epsilon to add it to",
-            )
-        check(problem, question.family)
-    return Duellists(strategy.leader, strategy.challenger, strategy.share, problem)
-
-
-def _refuse_contest(name: str, part: Any, problem: Any) -> None:
-    if needs_contest(part):
+def _refuse_contest(name: str, part: TopTwoPart, problem: Problem) -> None:
+    if part.needs_contest():
         raise BadArgument(
             name,
             part,
@@ -243,24 +234,3 @@ def _refuse_contest(name: str, part: Any, problem: Any) -> None:
             '"tc" or "tci", share "ids" or 0.5',
             "The others are for questions such as BestArm, whose answers are the arms.",
         )
-
-
-@notes.register(Duellists)
-def _notes(strategy: Duellists, problem: Any) -> Duel:
-    return new_duel(problem.arms)
-
-
-@pursues.register(Duellists)
-def _pursues(strategy: Duellists) -> bool:
-    return bool(steady(strategy.leader))
-
-
-@pick.register(Duellists)
-def _pick(
-    strategy: Duellists, problem: Any, family: Any, state: State, rounds: int, rng: Rng
-) -> int:
-    asked = strategy.problem
-    fitted(asked, family, state.data, state.pursuit.notes.means)
-    lead(strategy.leader, asked, family, state, rounds, rng)
-    challenge(strategy.challenger, asked, family, state, rng)
-    return split(strategy.share, asked, family, state, rng)

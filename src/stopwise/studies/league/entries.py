@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from stopwise.core import registry, spelling
 from stopwise.core.errors import BadArgument, NotDefined, StopwiseError
-from stopwise.core.values import Strategy
 from stopwise.engine.design import Setting, prepare
 from stopwise.oracles.quantities import oracle
+from stopwise.sampling.strategy import Strategy
 from stopwise.studies.spec import Named
 
 LIMIT = 100  # times T* log 1/delta: a run that has not stopped by then is undecided

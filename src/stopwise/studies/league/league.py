@@ -12,7 +12,8 @@ from typing import Any
 
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument
-from stopwise.engine.batch import Stream
+from stopwise.core.seeds import RngLike, chosen_seed
+from stopwise.engine.batch import Seeding
 from stopwise.engine.design import check_deltas
 from stopwise.engine.worker import Worker, new_outcome
 from stopwise.studies.blocks import write_file
@@ -32,6 +33,7 @@ class League:
     ``instances``, ``strategies`` and ``rules`` are names, by default those of the default size, with
     ``full`` all. A strategy may also be spelled as in study files, or be the name of a Python file that
     defines one. Runs are kept in ``folder``: what is there is not computed again.
+    ``seed`` (by default 0) and ``rng`` are those of ``simulate``.
     """
 
     def __init__(
@@ -41,13 +43,14 @@ class League:
         rules: Sequence[str] = (),
         deltas: Sequence[float] = DELTAS,
         repetitions: int | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         full: bool = False,
         folder: str | PathLike[str] = "league",
+        rng: RngLike | None = None,
     ) -> None:
         listed = checks.listed("deltas", deltas, "a list of probabilities")
         self.deltas = tuple(sorted(check_deltas(listed, "deltas"), reverse=True))
-        self.full, self.seed = checks.truth("full", full), checks.seed(seed)
+        self.full, self.seed = checks.truth("full", full), chosen_seed(seed, rng, 0)
         self.folder = checks.folder("folder", folder)
         size = FULL if full else QUICK
         self.repetitions = size if repetitions is None else checks.repetitions(repetitions, 2)
@@ -156,7 +159,7 @@ def _pace(study: Study) -> float:
     begun = time.thread_time_ns()
     while rounds < ROUNDS and repetition < study.spec.repetitions:
         outcome = new_outcome(design)
-        for _ in worker.run(*Stream(study.spec.seed), repetition, outcome, lambda: False):
+        for _ in worker.run(*Seeding(study.spec.seed), repetition, outcome, lambda: False):
             pass
         rounds += int(outcome.progress[0])
         repetition += 1

@@ -10,7 +10,7 @@ import numpy as np
 import stopwise as sw
 from stopwise.core.arrays import Floats
 from stopwise.engine.region import region_level
-from stopwise.problems.verbs import Answer
+from stopwise.problems.problem import Answer
 from stopwise.sampling.sticky import STEPS
 from stopwise.studies import look
 from stopwise.studies.paper.common import Claim, Made, Number, Order

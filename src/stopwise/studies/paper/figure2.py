@@ -72,7 +72,7 @@ class Measured(NamedTuple):
 def measure(setting: Order, nodes: int = 300) -> Measured:
     """Both strategies on the same instance; ``nodes`` is how long Theorem 5's bound is improved."""
     problem, means = instance()
-    asked = Setting(problem, FAMILY, None, sw.Stylized())
+    asked = Setting(problem, FAMILY, sw.TrackAndStop(), sw.Stylized())
     runs = {
         name: simulated(
             setting, name, asked._replace(strategy=strategy), means, math.exp(-LOG), 10**6

@@ -8,7 +8,7 @@ import numpy as np
 
 import stopwise as sw
 from stopwise.core.arrays import Floats
-from stopwise.problems.verbs import Answer
+from stopwise.problems.problem import Answer
 from stopwise.studies import look
 from stopwise.studies.paper import printed
 from stopwise.studies.paper.common import Claim, Made, Number, Order

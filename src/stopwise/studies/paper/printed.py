@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise.core.arrays import Floats
-from stopwise.problems.verbs import Answer
+from stopwise.problems.problem import Answer
 
 EPSILON, GAMMA = 0.2, 0.6  # \\eps and \\gam of the source
 BOUNDARY_EPSILON = 1.0 / 6.0  # at which the printed boundary of the epsilon minimum holds

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise.core.arrays import Floats
-from stopwise.problems.verbs import Answer
+from stopwise.problems.problem import Answer
 from stopwise.studies import look
 
 if TYPE_CHECKING:

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
-import stopwise as sw
-from stopwise.stopping.likelihood import Threshold, common_growth
-from stopwise.stopping.verbs import level
+from stopwise.families.family import Family
+from stopwise.problems.problem import Problem
+from stopwise.stopping.likelihood import Threshold
 
 LARGEST = 600.0  # of log 1/delta, where delta is still an ordinary number
 
 
-class _StylizedPower(NamedTuple):
-    power: float
-
-
-class StylizedPower(_StylizedPower, Threshold, listed=False):
+class StylizedPower(Threshold, listed=False):
     """The stylized threshold at delta^power: log((1 + log t)/delta^power). Not proven."""
 
-    __slots__ = ()
+    power: float
 
+    def level(self, problem: Problem, family: Family, delta: float) -> float:
+        return -self.power * math.log(delta)
 
-@level.register(StylizedPower)
-def _level(rule: StylizedPower, problem: Any, family: Any, delta: float) -> float:
-    return -rule.power * math.log(delta)
-
-
-# the very function of Stylized: compiled code is cached by the sources of its room, not of this one
-common_growth.register(StylizedPower)(common_growth.dispatch(sw.Stylized))
+    def common_growth(self, rounds: float) -> float:
+        return math.log(1.0 + math.log(rounds))
 
 
 def stylized_at(logs: Sequence[float]) -> tuple[StylizedPower, tuple[float, ...]]:

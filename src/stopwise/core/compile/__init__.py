@@ -1,0 +1,1 @@
+"""Compiling with numba: kernels, their cache, and how compiled code finds methods."""

@@ -1,0 +1,134 @@
+"""Functions that compiled code may call, and variants of them for some kinds of families.
+
+Methods of values need no mark: compiled code finds them by their names (methods.py). This module does not
+import numba, which takes a second to load: kernels.py tells numba about the functions when it compiles.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar, overload
+
+from stopwise.core.errors import BadArgument
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# for kernels.py to tell numba about: a function, how to choose its implementation, and options
+pending: list[tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = []
+declared: set[Callable[..., Any]] = set()  # all functions for compiled code
+foreign: dict[Any, Callable[..., Any]] = {}  # functions and methods from outside the package
+marks: dict[str, dict[str, Any]] = defaultdict(dict)  # how methods of a name are compiled
+
+
+@overload
+def jitable(function: F) -> F: ...
+@overload
+def jitable(*, allocates: bool = False, inline: bool = False) -> Callable[[F], F]: ...
+def jitable(function: Any = None, *, allocates: bool = False, inline: bool = False) -> Any:
+    """A decorator: compiled code may call this function, which is then compiled with its caller.
+
+    ``allocates``: the function may create arrays (see ``kernels.compiled``). ``inline``: the function is
+    part of every round, and worth a longer compilation. Plain Python calls the function as it is.
+    """
+    if function is None:
+        return functools.partial(jitable, allocates=allocates, inline=inline)
+    if not isinstance(function, FunctionType):
+        raise BadArgument("function", function, "a plain function, defined by def")
+    declare(function, lambda *_: function, _options(allocates, inline))
+    return function
+
+
+@overload
+def variants(function: F) -> F: ...
+@overload
+def variants(*, allocates: bool = False, inline: bool = False) -> Callable[[F], F]: ...
+def variants(function: Any = None, *, allocates: bool = False, inline: bool = False) -> Any:
+    """A decorator for functions and methods that have variants for some kinds of families.
+
+    The kind is that of the first argument besides ``self``; ``variant`` adds one.
+    """
+    if function is None:
+        return functools.partial(variants, allocates=allocates, inline=inline)
+    place = int(function.__code__.co_varnames[0] == "self")
+    table: dict[type, Callable[..., Any]] = {object: function}
+
+    def dispatch(kind: type) -> Callable[..., Any]:
+        return next(table[each] for each in kind.__mro__ if each in table)
+
+    @functools.wraps(function)
+    def call(*given: Any) -> Any:
+        return dispatch(type(given[place]))(*given)
+
+    found: Any = call
+    found.table, found.dispatch, found.on = table, dispatch, 1
+    if place == 0:
+        declare(found, lambda *types: dispatch(*decided_by(types[:1])), _options(allocates, inline))
+    return found
+
+
+def variant(function: Callable[..., Any], kind: type) -> Callable[[F], F]:
+    """A decorator: what ``function``, which has variants, does for values of this class."""
+
+    def remember(implementation: F) -> F:
+        table: dict[type, Callable[..., Any]] = function.table  # type: ignore[attr-defined]
+        table[kind] = implementation
+        if is_foreign(implementation):
+            remember_foreign((function, kind), implementation)
+        return implementation
+
+    return remember
+
+
+def inline(method: F) -> F:
+    """A decorator: methods of this name are part of every round, and worth a longer compilation."""
+    marks[method.__name__].update(_options(False, True))
+    return method
+
+
+def allocates(method: F) -> F:
+    """A decorator: methods of this name may create arrays."""
+    marks[method.__name__].update(_options(True, False))
+    return method
+
+
+def declare(
+    function: Callable[..., Any], choose: Callable[..., Any], options: dict[str, Any]
+) -> None:
+    """Remember a function until something is compiled and numba must know it."""
+    declared.add(function)
+    if is_foreign(function):
+        remember_foreign(function, function)
+    pending.append((function, choose, options))
+
+
+def foreign_sources() -> bytes:
+    """The sources of all modules with users' functions; where there is no file, their names."""
+    found = b""
+    for name in sorted({function.__module__ for function in foreign.values()}):
+        path = getattr(sys.modules.get(name), "__file__", None)
+        found += name.encode() if path is None else Path(path).read_bytes()
+    return found
+
+
+def decided_by(types: Any) -> list[type]:
+    """The classes of values, from numba's types of them."""
+    return [getattr(each, "instance_class", object) for each in types]
+
+
+def is_foreign(function: Callable[..., Any]) -> bool:
+    """Whether a function is not the package's own."""
+    return not function.__module__.startswith("stopwise.")
+
+
+def remember_foreign(key: Any, function: Callable[..., Any]) -> None:
+    """Remember a user's function: if it changes, kernels are compiled anew."""
+    foreign[key] = function
+
+
+def _options(allocates: bool, inline: bool) -> dict[str, Any]:
+    return {"forceinline": inline, "_nrt": True} if allocates else {"forceinline": inline}
