@@ -249,7 +249,7 @@ def test_many_arms_are_compiled(family: Any) -> None:
     state = state_of(family, counts, means)
     found = mean_intervals(family, state, 0.1)
     plain = [np.full(counts.size, each) for each in family.interval()]
-    bets = own_bets(family, state.rule_state, state)
+    bets = own_bets(family)
     intervals.fill(bets, family, state.data, math.log(counts.size / 0.1), *plain)
     np.testing.assert_allclose(found.low[1:], plain[0][1:], rtol=1e-9)
     np.testing.assert_allclose(found.high[1:], plain[1][1:], rtol=1e-9)
@@ -277,8 +277,8 @@ def check_coverage(setting: Any, runs: int, rounds: int) -> None:
     """All arms' intervals hold their means at all times in a share of 1 - delta of the runs."""
     family, center, scale = setting
     means = center + scale * np.array([0.0, 0.1, 0.2])
-    state, arms = state_of(family, [1, 1, 1], means), 3
-    bets, search = own_bets(family, state.rule_state, state), compiled(ever_refuted)
+    arms = 3
+    bets, search = own_bets(family), compiled(ever_refuted)
     tops = np.array(
         [
             search(bets, family, means, rounds, generator(9, run), Data(np.zeros(3), np.zeros(3)))
@@ -315,7 +315,7 @@ def test_a_mean_is_outside_where_it_is_refuted(setting: Any) -> None:
         state = state_of(family, [count], [np.mean(samples)])
         c = np.clip(center + scale * rng.normal() * 3.0 / math.sqrt(count), *inside(family))
         low, high = ends(family, samples, 0.3)
-        bets = own_bets(family, state.rule_state, state)
+        bets = own_bets(family)
         value = bets.refutation(family, state.data, 0, float(c))[0]
         if abs(value - math.log(1.0 / 0.3)) > 1e-6:
             refuted = value >= math.log(1.0 / 0.3)

@@ -3,9 +3,6 @@
 At the true mean c of an arm (W+(c) + W-(c))/2 is a martingale that starts at 1, so it ever reaches 1/a
 with probability at most a (Ville). The interval is the set of all c where it is below 1/a:
 docs/thresholds.md proves that it is one, that it holds the sample mean, and says what it costs.
-
-A family whose wealth is another, alone or with the state of a stopping rule, has a variant of ``own_bets``,
-which gives an ``ArmBets`` with its own ``refutation`` (and ``first_step`` if the family has no variance).
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +18,7 @@ from stopwise.core.arrays import Floats
 from stopwise.core.compile import kernels
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingMethod
-from stopwise.core.functions import jitable, variants
+from stopwise.core.functions import jitable
 from stopwise.core.values import Value, overrides
 from stopwise.families.family import Family
 from stopwise.stopping.wealth_state import bet_weights
@@ -60,7 +57,7 @@ def mean_intervals(family: Family, state: State, delta: float, room: int = 0) ->
     """
     arms = state.data.counts.size
     found = Intervals(*(np.full(arms, each) for each in family.mean_space()))
-    bets, level = own_bets(family, state.rule_state, state), math.log(max(arms, room) / delta)
+    bets, level = own_bets(family), math.log(max(arms, room) / delta)
     if arms >= MANY and bets is not None:
         _compiled()(bets, family, state.data, level, *found)
     elif isinstance(bets, Stakes):
@@ -92,15 +89,8 @@ def _compiled() -> Callable[..., None]:
     return kernels.compiled(fill, allocates=False)
 
 
-# ------------------------------------------------------------------------------- what can be another
-
-
-@variants
-def own_bets(family: Family, tally: Any, state: State) -> ArmBets | None:
-    """What has been bet on the arms; None if no bets of the family are known.
-
-    ``tally`` is the state of the stopping rule, which may keep the arms' wealth itself.
-    """
+def own_bets(family: Family) -> ArmBets | None:
+    """What has been bet on the arms; None if no bets of the family are known."""
     sizes, weights = bet_weights(family)
     kind = type(family.of_arm(0))
     if sizes.size:
