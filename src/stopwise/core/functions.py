@@ -1,7 +1,7 @@
 """Functions that compiled code may call, and variants of them for some kinds of families.
 
-Methods of values need no mark: compiled code finds them by their names (methods.py). This module does not
-import numba, which takes a second to load: kernels.py tells numba about the functions when it compiles.
+Methods of values need no mark: compiled code finds them by their names (compile/methods.py). This module does
+not import numba, which takes a second to load: compile/kernels.py tells it about them when it compiles.
 """
 
 from __future__ import annotations
@@ -57,12 +57,14 @@ def variants(function: Any = None, *, allocates: bool = False, inline: bool = Fa
     place = int(function.__code__.co_varnames[0] == "self")
     table: dict[type, Callable[..., Any]] = {object: function}
 
+    @functools.cache
     def dispatch(kind: type) -> Callable[..., Any]:
         return next(table[each] for each in kind.__mro__ if each in table)
 
     @functools.wraps(function)
     def call(*given: Any) -> Any:
-        return dispatch(type(given[place]))(*given)
+        kind: Any = type(given[place])
+        return dispatch(kind)(*given)
 
     found: Any = call
     found.table, found.dispatch, found.on = table, dispatch, 1
@@ -75,8 +77,9 @@ def variant(function: Callable[..., Any], kind: type) -> Callable[[F], F]:
     """A decorator: what ``function``, which has variants, does for values of this class."""
 
     def remember(implementation: F) -> F:
-        table: dict[type, Callable[..., Any]] = function.table  # type: ignore[attr-defined]
-        table[kind] = implementation
+        of_many: Any = function
+        of_many.table[kind] = implementation
+        of_many.dispatch.cache_clear()
         if is_foreign(implementation):
             remember_foreign((function, kind), implementation)
         return implementation

@@ -1,8 +1,8 @@
 """Classes of immutable values with methods, for plain Python and compiled code alike; and the roles.
 
 ``class BestArm(Problem)`` has annotated fields and methods, like any class. Its values are named tuples,
-which numba knows; core/methods.py lets compiled code call their methods. A class is checked when it is
-made: a method that replaces another must be callable in its place.
+which numba knows; core/compile/methods.py lets compiled code call their methods. A class is checked
+when it is made: a method that replaces another must be callable in its place.
 """
 
 from __future__ import annotations

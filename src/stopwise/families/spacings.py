@@ -77,9 +77,8 @@ def count_tails(dispersion: float, spacing: Spacing) -> Tails:
     spread = 0.5 * math.sqrt(max(s * part, 0.0))  # the standard deviation of X
     if spread == 0.0:
         return Tails(0.0, 1.0)
-    if (
-        spread > FEW and low > MANY
-    ):  # the Beta law with the same variance, and spacings rounded to 2
+    # the Beta law with the same variance, and spacings rounded to 2
+    if spread > FEW and low > MANY:
         shape = 0.125 * s * s / (spread * spread) - 0.5
         return rounded(lambda size: beta_tail(shape, size / s), spacing._replace(unit=2.0), s)
     chance = term = math.exp(_log_chance(a, s, low))

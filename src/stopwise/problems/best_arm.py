@@ -118,9 +118,8 @@ class BestArm(Problem):
                     total += precision(family, data, k) * (means[k] - slack)
                     mass += precision(family, data, k)
             pooled = total / mass if mass > 0.0 else largest(means) - slack
-            if (
-                pooled <= x
-            ):  # Newton on a concave function, from the left: it rises and ends exactly
+            # Newton on a concave function, from the left: it rises and ends exactly
+            if pooled <= x:
                 break
             x = pooled
         for k in range(means.size):

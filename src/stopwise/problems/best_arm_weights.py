@@ -403,9 +403,8 @@ def _excess(
             continue
         gap, spread = means[arm] - means[j] + margin, family.of_arm(j).variance_at(means[j])
         rate = family.of_arm(j).sample_cost() / cost
-        if (
-            state[j] <= 0.0
-        ):  # from the left: where a quadratic divergence, which is larger, has g = y
+        # from the left: where a quadratic divergence, which is larger, has g = y
+        if state[j] <= 0.0:
             state[j] = rate * spread / max(0.5 * gap * gap / (y * cost) - own, 1e-12 * own)
         e = a = b = 0.0
         for _ in range(20):

@@ -461,9 +461,8 @@ class AnyHalfSpace(Problem):
             for k in range(means.size):
                 cache.heights[m] += cache.columns[k, m] * means[k]
                 cache.spreads[m] += cache.squares[k, m] / counts[k]
-        if (
-            total(counts) == counts.size
-        ):  # a new run: what it does must not depend on runs before it
+        # a new run: what it does must not depend on runs before it
+        if total(counts) == counts.size:
             for place in range(cache.walls.shape[0]):
                 cache.walls[place, 0] = cache.reached[place, 0] = math.nan
 

@@ -35,18 +35,6 @@ def finder(name: str) -> Any:
     return found
 
 
-def methods_of(kind: type) -> set[str]:
-    """The names of a class's methods, inherited ones included."""
-    if not issubclass(kind, Value):
-        return set()
-    return {
-        name
-        for each in kind.__mro__
-        for name, found in vars(each).items()
-        if isinstance(found, FunctionType) and not name.startswith("__")
-    }
-
-
 @functools.cache
 def teach_numba(install_pending: Callable[[], None]) -> None:
     """Let numba find the methods of values; ``install_pending`` tells it about their functions."""
