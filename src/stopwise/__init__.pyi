@@ -108,6 +108,7 @@ from stopwise.problems.product import Product as Product
 from stopwise.problems.sphere import Sphere as Sphere
 from stopwise.problems.thresholding import Thresholding as Thresholding
 from stopwise.problems.top_arms import TopArms as TopArms
+from stopwise.reproduce.league.league import League as League
 from stopwise.sampling.ada_hedge import AdaHedge as AdaHedge
 from stopwise.sampling.fixed import (
     FixedWeights as FixedWeights,
@@ -147,7 +148,6 @@ from stopwise.stopping.thresholds import (
 from stopwise.stopping.wealth import Wealth as Wealth
 from stopwise.studies.detectable import Detectable as Detectable
 from stopwise.studies.forecast import Forecast as Forecast
-from stopwise.studies.league.league import League as League
 from stopwise.studies.paired import (
     PairedResults as PairedResults,
     simulate_paired as simulate_paired,

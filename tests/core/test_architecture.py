@@ -35,14 +35,15 @@ BELOW: dict[str, set[str]] = {
     "engine": {"sampling", "stopping"},
     "paired": {"stopping"},
     "studies": {"engine", "paired"},
+    "reproduce": {"studies"},
     "timing": {"paired"},
     "evals": {"campaign"},
     "campaign": {"engine", "paired"},
     "testing": {"campaign", "studies"},
     "web": {"campaign", "studies"},
-    "cli": {"campaign", "studies", "timing", "web"},
+    "cli": {"campaign", "reproduce", "timing", "web"},
 }
-PRINTING = ("studies", "campaign", "timing", "evals", "cli", "web")
+PRINTING = ("studies", "reproduce", "campaign", "timing", "evals", "cli", "web")
 FORBIDDEN_BELOW = {"matplotlib", "pandas", "time", "datetime", "random", "sqlite3", "rich", "typer"}
 
 
@@ -123,7 +124,7 @@ RELATED = {
     "families.bounded": {"families.gaussian"},
     "families.priced": {"families.gaussian"},
     "engine.region": {"sampling.sticky"},
-    "studies.paper.figure1": {"sampling.sticky"},
+    "reproduce.figure1": {"sampling.sticky"},
 }
 
 
@@ -142,7 +143,7 @@ def known_by_name(path: Path) -> set[str]:
     The paper's experiments are about concrete ones, which they take from the package as users do.
     """
     here = place(path)
-    taken = set() if here.startswith("studies.paper") else taken_from_package(path)
+    taken = set() if here.split(".")[0] == "reproduce" else taken_from_package(path)
     homes = set(registry.public().values())
     return {
         name

@@ -13,7 +13,7 @@ import odd
 import stopwise as sw
 from stopwise.core.errors import BadArgument
 from stopwise.core.seeds import chosen_seed
-from stopwise.studies.league.league import League
+from stopwise.reproduce.league.league import League
 
 COIN = sw.Bernoulli()
 TABLE = np.random.default_rng(0).integers(0, 2, (30, 2)).astype(float)

@@ -13,7 +13,7 @@ from stopwise.cli.app import Json, app
 from stopwise.cli.output import warn
 
 if TYPE_CHECKING:
-    from stopwise.studies.league.standings import Standings
+    from stopwise.reproduce.league.standings import Standings
 
 EPILOG = (
     "Names are separated by commas. A strategy is one of the league's, spelled as in study files "
@@ -47,8 +47,8 @@ def league(
 ) -> None:
     """Who needs the fewest samples? Simulate strategies on the literature's instances; write a page."""
     from stopwise.core.spelling import numbers
+    from stopwise.reproduce.league.league import League
     from stopwise.studies.dask import executor_at
-    from stopwise.studies.league.league import League
 
     chosen = League(
         _names(instances),
@@ -78,7 +78,7 @@ def _names(text: str) -> list[str]:
 
 def _print(found: Standings) -> None:
     from stopwise.core.tables import text_table
-    from stopwise.studies.league.page import ratio_text, shown_delta
+    from stopwise.reproduce.league.page import ratio_text, shown_delta
 
     delta = shown_delta(found)
     for group in found.groups:

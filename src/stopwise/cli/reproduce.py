@@ -11,7 +11,7 @@ from stopwise.cli.app import app
 from stopwise.core.waiting import waiting
 
 if TYPE_CHECKING:
-    from stopwise.studies.paper import Reproduction
+    from stopwise.reproduce import Reproduction
 
 EPILOG = (
     "Each writes pictures (PNG, SVG), its data (Parquet) and summary.json to DIR/NAME, and prints what "
@@ -37,7 +37,7 @@ def reproduce(
     full: Annotated[bool, typer.Option("--full", help="As many runs as the paper.")] = False,
 ) -> None:
     """Compute the paper's table and figures anew, and compare."""
-    from stopwise.studies.paper import NAMES, reproduce as compute
+    from stopwise.reproduce import NAMES, reproduce as compute
 
     for each in NAMES if name == "all" else (name,):
         start = time.monotonic()

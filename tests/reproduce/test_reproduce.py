@@ -24,8 +24,7 @@ from typer.testing import CliRunner
 import stopwise as sw
 import stopwise.cli.reproduce  # registers its command
 from stopwise.cli.main import app, main
-from stopwise.studies import look
-from stopwise.studies.paper import (
+from stopwise.reproduce import (
     NAMES,
     common,
     figure1,
@@ -38,8 +37,9 @@ from stopwise.studies.paper import (
     table1,
     tiny,
 )
-from stopwise.studies.paper.common import Order
-from stopwise.studies.paper.regions import columns, map_regions
+from stopwise.reproduce.common import Order
+from stopwise.reproduce.regions import columns, map_regions
+from stopwise.studies import look
 from stopwise.studies.results import Results
 
 
@@ -374,8 +374,8 @@ def test_figure_5_picture(made_up_figure_5: figure5.Measured, tmp_path: Path) ->
 SMALL_FIGURE_5 = """
 import sys
 from pathlib import Path
-from stopwise.studies.paper import figure5
-from stopwise.studies.paper.common import Order
+from stopwise.reproduce import figure5
+from stopwise.reproduce.common import Order
 figure5.LOGS = (2.0, 4.0)
 thinning = {figure5.BOTH: {2.0: (1, 1), 4.0: (2, 1)}}
 found = figure5.measure(Order(Path(sys.argv[1]), 4, 1, 1, False, False), thinning)

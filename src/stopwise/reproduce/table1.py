@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 import stopwise as sw
 from stopwise.problems.problem import Answer
-from stopwise.studies import look
-from stopwise.studies.paper import printed
-from stopwise.studies.paper.common import Claim, Made, Number, Order
-from stopwise.studies.paper.regions import (
+from stopwise.reproduce import printed
+from stopwise.reproduce.common import Claim, Made, Number, Order
+from stopwise.reproduce.regions import (
     SHADES,
     Answers,
     Regions,
@@ -21,6 +20,7 @@ from stopwise.studies.paper.regions import (
     draw_regions,
     map_regions,
 )
+from stopwise.studies import look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,7 @@ import stopwise as sw
 from stopwise.core.arrays import Floats
 from stopwise.engine.design import Setting
 from stopwise.oracles.values import Oracle
-from stopwise.studies import look
-from stopwise.studies.paper.common import (
+from stopwise.reproduce.common import (
     Claim,
     Made,
     Number,
@@ -23,7 +22,8 @@ from stopwise.studies.paper.common import (
     scaled,
     simulated,
 )
-from stopwise.studies.paper.tiny import stylized_at
+from stopwise.reproduce.tiny import stylized_at
+from stopwise.studies import look
 from stopwise.studies.results import Results
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import stopwise as sw
 from stopwise.core.arrays import Floats
 from stopwise.engine.design import Setting
 from stopwise.oracles.values import Bound, Oracle
-from stopwise.studies import look
-from stopwise.studies.paper.common import (
+from stopwise.reproduce.common import (
     Claim,
     Made,
     Number,
@@ -27,6 +26,7 @@ from stopwise.studies.paper.common import (
     short,
     simulated,
 )
+from stopwise.studies import look
 from stopwise.studies.results import Results
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 from stopwise.core import checks
 from stopwise.core.errors import BadArgument
 from stopwise.core.seeds import RngLike, chosen_seed
-from stopwise.studies.paper.common import Claim, Number, Order, Progress, Reproduction, write
+from stopwise.reproduce.common import Claim, Number, Order, Progress, Reproduction, write
 
 NAMES = ("table1", "figure1", "figure2", "figure3", "figure4", "figure5")
 SEED = 2019
@@ -47,7 +47,7 @@ def reproduce(
         )
     if name not in NAMES:
         raise BadArgument("name", name, ", ".join((*NAMES, "all")))
-    experiment: Any = import_module(f"stopwise.studies.paper.{name}")
+    experiment: Any = import_module(f"stopwise.reproduce.{name}")
     runs = experiment.FULL if full else experiment.DEFAULT
     if repetitions is not None:
         runs = min(runs, 1) * checks.repetitions(repetitions, least=2)

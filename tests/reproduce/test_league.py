@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 import stopwise as sw
 import stopwise.cli.league
 from stopwise.cli.app import app
-from stopwise.studies.league.entries import entrants, entries, instances, rules
-from stopwise.studies.league.league import League
-from stopwise.studies.league.page import draw_ranking, page
-from stopwise.studies.league.standings import overall, profile
+from stopwise.reproduce.league.entries import entrants, entries, instances, rules
+from stopwise.reproduce.league.league import League
+from stopwise.reproduce.league.page import draw_ranking, page
+from stopwise.reproduce.league.standings import overall, profile
 
 OWN = """
 import stopwise as sw

@@ -12,7 +12,7 @@ import numpy as np
 from stopwise.core.arrays import Floats
 from stopwise.core.tables import plain, text_table
 from stopwise.oracles.quantities import lower_bound, oracle
-from stopwise.studies.league.entries import Entry, LeagueInstance
+from stopwise.reproduce.league.entries import Entry, LeagueInstance
 from stopwise.studies.results import Results, Row
 
 OWN = "own rule"

@@ -16,9 +16,9 @@ from stopwise.core.seeds import RngLike, chosen_seed
 from stopwise.engine.batch import Seeding
 from stopwise.engine.design import check_deltas
 from stopwise.engine.worker import Worker, new_outcome
+from stopwise.reproduce.league.entries import Entry, entrants, entries, instances, rules
+from stopwise.reproduce.league.standings import Standings, standings
 from stopwise.studies.blocks import write_file
-from stopwise.studies.league.entries import Entry, entrants, entries, instances, rules
-from stopwise.studies.league.standings import Standings, standings
 from stopwise.studies.simulation import reporter
 from stopwise.studies.study import Study
 
@@ -117,7 +117,7 @@ class League:
 
     def page(self, path: str | PathLike[str] | None = None) -> Path:
         """One self-contained HTML page; where it was written."""
-        from stopwise.studies.league.page import page
+        from stopwise.reproduce.league.page import page
 
         target = self.folder / "league.html" if path is None else checks.path("path", path)
         about = {

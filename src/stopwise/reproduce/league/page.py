@@ -11,9 +11,9 @@ import numpy as np
 
 from stopwise import __version__
 from stopwise.core.tables import html_table
+from stopwise.reproduce.league.entries import LeagueInstance
+from stopwise.reproduce.league.standings import HEADER, Standings, profile
 from stopwise.studies.html import captioned, document, settings_table
-from stopwise.studies.league.entries import LeagueInstance
-from stopwise.studies.league.standings import HEADER, Standings, profile
 from stopwise.studies.look import canvas, looked, marker_style, series_style
 
 SHOWN = 0.05  # the delta of summaries, where there is such a one

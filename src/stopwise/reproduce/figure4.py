@@ -10,9 +10,9 @@ import numpy as np
 import stopwise as sw
 from stopwise.core.arrays import Floats
 from stopwise.engine.design import Setting
+from stopwise.reproduce.common import Claim, Made, Number, Order, share_of, simulated
+from stopwise.reproduce.tiny import stylized_at
 from stopwise.studies import look
-from stopwise.studies.paper.common import Claim, Made, Number, Order, share_of, simulated
-from stopwise.studies.paper.tiny import stylized_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

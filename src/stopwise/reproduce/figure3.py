@@ -9,10 +9,9 @@ import numpy as np
 import stopwise as sw
 from stopwise.core.arrays import Floats
 from stopwise.problems.problem import Answer
-from stopwise.studies import look
-from stopwise.studies.paper import printed
-from stopwise.studies.paper.common import Claim, Made, Number, Order
-from stopwise.studies.paper.regions import (
+from stopwise.reproduce import printed
+from stopwise.reproduce.common import Claim, Made, Number, Order
+from stopwise.reproduce.regions import (
     SHADES,
     Answers,
     Regions,
@@ -20,6 +19,7 @@ from stopwise.studies.paper.regions import (
     draw_regions,
     map_regions,
 )
+from stopwise.studies import look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,10 +11,10 @@ import stopwise as sw
 from stopwise.core.arrays import Floats
 from stopwise.engine.region import region_level
 from stopwise.problems.problem import Answer
+from stopwise.reproduce.common import Claim, Made, Number, Order
+from stopwise.reproduce.regions import SHADES, Answers, Regions, draw_regions, map_regions
 from stopwise.sampling.sticky import STEPS
 from stopwise.studies import look
-from stopwise.studies.paper.common import Claim, Made, Number, Order
-from stopwise.studies.paper.regions import SHADES, Answers, Regions, draw_regions, map_regions
 from stopwise.studies.simulation import Run, RunTrace
 
 if TYPE_CHECKING:
