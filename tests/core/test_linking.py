@@ -58,7 +58,8 @@ data = Data(np.arange(4.0), np.array([0.3, 0.7, 0.1, 0.9]))
 print(first(data), compiled(both)(sw.Bernoulli(), data, 0.25), data, first(data))
 print(own(3.0), sums(np.arange(4.0)))
 found = sw.simulate(
-    sw.AnyLowArm(2, 0.5), [0.3, 0.4], family=sw.Bernoulli(), delta=0.1, repetitions=20, seed=1,
+    *(sw.BestArm(2), [0.3, 0.6]), family=sw.Bernoulli(), strategy=sw.Uniform(), stopping=sw.Stylized(),
+    delta=0.1, repetitions=20, seed=1,
 )
 print(found.stopping_times.tolist(), found.counts.tolist())
 """
@@ -135,7 +136,7 @@ def test_linked_once_or_level_by_level(tmp_path: Path) -> None:
     for plain in (False, True):
         environment = {**os.environ, "STOPWISE_CACHE_DIR": str(tmp_path / str(plain))}
         command = [sys.executable, "-c", SCRIPT.replace("{plain}", str(plain))]
-        for _ in range(2):  # compiled, and from the cache
+        for _ in range(1 if plain else 2):  # compiled, and from the cache; plain numba keeps nothing
             found = subprocess.run(command, env=environment, capture_output=True, text=True)
             assert found.returncode == 0, found.stderr
             printed.append(found.stdout)
