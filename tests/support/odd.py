@@ -261,6 +261,13 @@ def study() -> sw.Study:
     return sw.Study(best, [0.0, 9.0], family=normal, strategies=sw.Uniform(), repetitions=1)
 
 
+def study_that_ran() -> sw.Study:
+    """The same, with its run stored."""
+    made = study()
+    made.run(workers=1)
+    return made
+
+
 def campaign(**more: Any) -> sw.Campaign:
     """A campaign in memory, with nothing asked."""
     return sw.Campaign.create({**SPEC, **more}, "memory:", "one")
@@ -445,6 +452,8 @@ LOOSE = {"RemoteCampaign.change"}  # its parameters have no names of their own
 # An instance of each class whose methods are doors.
 INSTANCES: dict[str, Callable[[], Any]] = {
     "Study": study,
+    "Study.collect": study_that_ran,  # whatever was tested before
+    "Study.report": study_that_ran,
     "StudyResults": lambda: _collected(),
     "Results": lambda: _results(),
     "RunTrace": lambda: _trace(),
@@ -475,9 +484,7 @@ def _results() -> Any:
 
 @cache
 def _collected() -> Any:
-    made = study()
-    made.run(workers=1)
-    return made.collect()
+    return study_that_ran().collect()
 
 
 @cache
