@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,21 +12,13 @@ import typer
 
 from stopwise.cli.app import DEFAULT, Json, Storage, app
 from stopwise.cli.output import decided, event_cells, say, say_receipt
-from stopwise.core.errors import BadArgument, Costly, StopwiseError
+from stopwise.core.errors import BadArgument, Costly
 
 if TYPE_CHECKING:
     from stopwise.campaign.campaign import Campaign
     from stopwise.campaign.storage.store import Store
 
-# exit codes; 2 is any other refusal
-NO, DECIDED, SPENT, AWAY, PAUSED, CLOSED = 1, 3, 4, 5, 6, 7
-CODES = {  # by name: --help loads no database
-    "CampaignDecided": DECIDED,
-    "BudgetSpent": SPENT,
-    "StorageAway": AWAY,
-    "CampaignPaused": PAUSED,
-    "CampaignClosed": CLOSED,
-}
+NO = 1  # exit code; those of refusals are the errors' own
 EXITS = (
     "Exit codes: 0 fine; 1 no (verify does not agree; heartbeat of a sample that is not in flight); "
     "2 a mistake, in one line on stderr; 3 ask: the campaign is decided (import: "
@@ -59,30 +50,10 @@ Lease = Annotated[
 def command(
     name: str | None = None, epilog: str = EXITS
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command whose refusals have exit codes of their own."""
-
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def guarded(*arguments: Any, **options: Any) -> None:
-            try:
-                function(*arguments, **options)
-            except StopwiseError as error:
-                codes = [
-                    CODES[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in CODES
-                ]
-                if not codes:
-                    raise
-                typer.echo(f"stopwise: {error}", err=True)
-                raise typer.Exit(codes[0]) from None
-
-        # tokens and samples may start with a minus sign
-        settings = {"ignore_unknown_options": True}
-        registered = app.command(
-            name, epilog=epilog, context_settings=settings, rich_help_panel="Campaigns"
-        )
-        return registered(guarded)
-
-    return register
+    """Register a command of campaigns."""
+    # tokens and samples may start with a minus sign
+    settings = {"ignore_unknown_options": True}
+    return app.command(name, epilog=epilog, context_settings=settings, rich_help_panel="Campaigns")
 
 
 @command(epilog=f"{EXITS}\n\n{EXAMPLE}")
@@ -138,7 +109,7 @@ def ask(
         tickets = ask_patiently(campaign, number, lease) if wait else campaign.ask(number, lease)
     except CampaignDecided as end:
         say(decided(end.decision), {"tickets": [], "decision": end.decision._asdict()}, as_json)
-        raise typer.Exit(DECIDED) from None
+        raise typer.Exit(end.exit_code) from None
     columns = 3 if tickets[0].item is None else 4
     text = "\n".join("\t".join(map(str, each[:columns])) for each in tickets)
     say(text, {"tickets": [each.to_dict() for each in tickets], "decision": None}, as_json)

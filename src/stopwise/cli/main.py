@@ -13,7 +13,7 @@ __all__ = ["app", "main"]
 
 
 def main() -> None:
-    """Run the command line; an error of the user's is one clear line and exit code 2."""
+    """Run the command line; an error of the user's is one clear line and its exit code."""
     from stopwise.cli import (  # noqa: F401
         bench,
         campaign,
@@ -32,7 +32,7 @@ def main() -> None:
         app()
     except StopwiseError as error:
         typer.echo(f"stopwise: {error}", err=True)
-        sys.exit(2)
+        sys.exit(error.exit_code)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,9 @@ LONGEST = 300  # characters of a value that a message shows
 class StopwiseError(Exception):
     """Root of every error that stopwise raises on purpose."""
 
+    exit_code = 2  # of the command line
+    http_status = 422  # of the service
+
     def __reduce__(self) -> tuple[object, ...]:
         known = {name: _pickled(value) for name, value in vars(self).items()}
         return _rebuild, (type(self), str(self), known)

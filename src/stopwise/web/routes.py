@@ -15,20 +15,8 @@ from starlette.concurrency import run_in_threadpool
 
 from stopwise.campaign.campaign import Campaign
 from stopwise.campaign.errors import (
-    BudgetSpent,
-    CampaignClosed,
     CampaignDecided,
-    CampaignExists,
-    CampaignPaused,
-    CampaignUnreadable,
-    Conflict,
-    NothingToAsk,
-    NotPossible,
-    StorageAway,
     StorageDamaged,
-    StorageError,
-    UnknownCampaign,
-    UnknownToken,
 )
 from stopwise.campaign.events import Receipt
 from stopwise.campaign.schema import schema as campaign_schema
@@ -39,27 +27,8 @@ from stopwise.web.preview import preview as work_out
 from stopwise.web.readiness import log_once
 from stopwise.web.reading import file
 from stopwise.web.service import Service
-from stopwise.web.writer import InternalError, fault
+from stopwise.web.writer import fault
 
-STATUS: tuple[tuple[type[Exception], int], ...] = (
-    (UnknownCampaign, 404),
-    (UnknownToken, 404),
-    (Conflict, 409),
-    (CampaignExists, 409),
-    (CampaignDecided, 409),
-    (BudgetSpent, 409),
-    (CampaignPaused, 409),
-    (CampaignClosed, 409),
-    (NotPossible, 409),
-    (NothingToAsk, 409),
-    (CampaignUnreadable, 409),
-    (StorageAway, 503),
-    (StorageDamaged, 500),
-    (StorageError, 503),
-    (InternalError, 500),
-    (BadArgument, 422),
-    (StopwiseError, 422),
-)
 KINDS = {"csv": "text/csv", "jsonl": "application/x-ndjson", "parquet": "application/octet-stream"}
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": forms.Problem}
@@ -68,20 +37,19 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 router = APIRouter(prefix="/api", responses=REFUSALS)
 
 
-def problem(error: Exception) -> tuple[int, forms.Problem]:
+def problem(error: StopwiseError) -> forms.Problem:
     """How an error is told."""
-    code = next(code for kind, code in STATUS if isinstance(error, kind))
     decision = error.decision._asdict() if isinstance(error, CampaignDecided) else None
-    return code, forms.Problem(error=type(error).__name__, message=str(error), decision=decision)
+    return forms.Problem(error=type(error).__name__, message=str(error), decision=decision)
 
 
 def answer_error(_: Request | None, error: Exception) -> Response:
     """Every error of ours as JSON."""
-    code, found = problem(error)
+    assert isinstance(error, StopwiseError)
     if isinstance(error, StorageDamaged):
         log_once(str(error))
-    headers = {"retry-after": "1"} if code == 503 else None
-    return JSONResponse(found.model_dump(), code, headers)
+    headers = {"retry-after": "1"} if error.http_status == 503 else None
+    return JSONResponse(problem(error).model_dump(), error.http_status, headers)
 
 
 def answer_fault(error: Exception) -> Response:
@@ -170,7 +138,7 @@ async def tells(request: Request, name: str, form: forms.Tells) -> Response:
 
 def _told(found: Receipt | StopwiseError) -> dict[str, Any]:
     if isinstance(found, StopwiseError):
-        return {"receipt": None, "problem": problem(found)[1].model_dump()}
+        return {"receipt": None, "problem": problem(found).model_dump()}
     return {"receipt": found._asdict(), "problem": None}
 
 

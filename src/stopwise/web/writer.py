@@ -31,6 +31,8 @@ log = logging.getLogger("stopwise.web")
 class InternalError(StopwiseError):
     """The service has a fault; nothing of the request is stored."""
 
+    http_status = 500
+
 
 class Job:
     """A change of a campaign that somebody waits for: some work, or else samples that are told."""
