@@ -72,13 +72,13 @@ def test_ask_and_tell(pages: Shell) -> None:
 def test_tokens_and_samples_may_start_with_a_minus_sign(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import secrets
-
-    tokens = iter(["-n3-x", "--json-x", "-", "-9", "--x=1"])
-    monkeypatch.setattr(secrets, "token_urlsafe", lambda _: next(tokens))
+    tokens = ["-n3-x", "--json-x", "-", "-9", "--x=1"]
+    made = iter(tokens)
+    monkeypatch.setattr("stopwise.campaign.work.new_tokens", lambda *_: [next(made)])
     shell("create", "quick.toml")
-    for _ in range(5):
+    for token in tokens:
         (ticket,) = shell("ask", "quick", "--json").table["tickets"]
+        assert ticket["token"] == token
         assert shell("heartbeat", "quick", ticket["token"]).code == 0
         told = shell("tell", "quick", ticket["token"], "-0.25", "--json")
         assert (told.code, told.table["value"]) == (0, -0.25), told.err

@@ -136,7 +136,9 @@ def test_linked_once_or_level_by_level(tmp_path: Path) -> None:
     for plain in (False, True):
         environment = {**os.environ, "STOPWISE_CACHE_DIR": str(tmp_path / str(plain))}
         command = [sys.executable, "-c", SCRIPT.replace("{plain}", str(plain))]
-        for _ in range(1 if plain else 2):  # compiled, and from the cache; plain numba keeps nothing
+        for _ in range(
+            1 if plain else 2
+        ):  # compiled, and from the cache; plain numba keeps nothing
             found = subprocess.run(command, env=environment, capture_output=True, text=True)
             assert found.returncode == 0, found.stderr
             printed.append(found.stdout)

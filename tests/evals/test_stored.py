@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import stopwise as sw
-from stopwise.evals import EvalFailed, best_of
+from stopwise.evals import EvalFailed, best_of, best_of_async
 
 RIGHT = {"short": 0.5, "long": 0.7, "other": 0.68}
 ITEMS = list(range(400))
@@ -147,3 +147,28 @@ def test_a_storage_needs_a_name(tmp_path: Path) -> None:
     best_of({"a": 1, "b": 2}, [1, 2], lambda *_: 1.0, storage=tmp_path / "evals.db", name="x")
     with pytest.raises(sw.CampaignExists, match="another spec"):
         best_of({"a": 1, "c": 2}, [1, 2], lambda *_: 1.0, storage=tmp_path / "evals.db", name="x")
+
+
+def test_waiting_for_others_leaves_the_event_loop_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two comparisons in one loop share a campaign: one of them waits for the other's only result."""
+    sleep = time.sleep
+
+    def outside_the_loop(seconds: float) -> None:
+        assert asyncio._get_running_loop() is None, "the loop stands still"
+        sleep(seconds)
+
+    async def slow(option: str, item: int) -> float:
+        await asyncio.sleep(0.3)
+        return float(option == "a")
+
+    async def both() -> list[Any]:
+        settings = {"storage": tmp_path / "evals.db", "name": "two", "deterministic": True}
+        return await asyncio.gather(
+            *(best_of_async({"a": "a", "b": "b"}, [0], slow, **settings) for _ in range(3))
+        )
+
+    monkeypatch.setattr(time, "sleep", outside_the_loop)
+    found = asyncio.run(both())
+    assert [each.best for each in found] == ["a"] * 3

@@ -399,6 +399,12 @@ def test_a_guess_of_the_means_shows_what_it_may_cost(opened: Opener) -> None:
     expect(shown).to_have_text(re.compile(r"^About \d+ samples on average"))
     guess.fill("0.5, 0.5")
     expect(guess).to_have_accessible_description(re.compile("no test ever ends"))
+    guess.fill("20%, sixty")  # nothing is left out: the means would move to other options
+    expect(guess).to_have_accessible_description(re.compile("“sixty” is not a number"))
+    expect(shown).to_be_empty()
+    guess.fill("20%, 60%")
+    expect(shown).to_have_text(re.compile(r"^About \d+ samples on average"))
+    expect(guess).not_to_have_accessible_description(re.compile("not a number"))
     assert window.violations() == []
     window.complaints = [each for each in window.complaints if "422" not in each]
 

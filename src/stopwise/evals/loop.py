@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import math
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from stopwise.paired.session import PairedSession
 Score = Callable[[Any, Any], float] | Callable[[Any, Any], Awaitable[float]]
 DELTA = 0.05
 MOST_ITEMS = 10**8
+PAUSE = 1.0  # seconds between two looks for results that somebody else has in flight
 
 
 def _begin(
@@ -183,9 +185,10 @@ def _threads(
             while len(running) < workers and (call := work.next()) is not None:
                 made = score, work.arguments(call), retries, call.twice
                 running[crew.submit(scored, *made)] = call
-            if work.decided or not (running or work.wait()):
+            if work.decided or not (running or work.others_work()):
                 return work.report()
             if not running:
+                time.sleep(PAUSE)
                 continue
             done, _ = wait(running, timeout=work.beat, return_when=FIRST_COMPLETED)
             work.keep(running.values())
@@ -206,9 +209,10 @@ async def _async(
             while len(running) < workers and (call := work.next()) is not None:
                 made = score, work.arguments(call), retries, call.twice
                 running[asyncio.ensure_future(scored_async(*made))] = call
-            if work.decided or not (running or work.wait()):
+            if work.decided or not (running or work.others_work()):
                 return work.report()
             if not running:
+                await asyncio.sleep(PAUSE)
                 continue
             done, _ = await asyncio.wait(
                 running, timeout=work.beat, return_when=asyncio.FIRST_COMPLETED

@@ -18,7 +18,6 @@ from stopwise.evals.report import EvalReport
 from stopwise.evals.score import Scored
 from stopwise.paired.session import PairedSession, same
 
-PAUSE = 1.0  # seconds between two looks for results that somebody else has in flight
 LEASE, BEAT = 600.0, 60.0  # seconds: a lease, and how often this process renews it while it works
 CHECKED = 5  # scores of each option that are made twice, if they are said to be deterministic
 
@@ -139,8 +138,8 @@ class Work:
     def keep(self, calls: Iterable[Call]) -> None:
         """These are still being made."""
 
-    def wait(self) -> bool:
-        """Nothing runs here: wait for what runs elsewhere; False if nothing does."""
+    def others_work(self) -> bool:
+        """Whether results that are missing here are being made elsewhere."""
         return False
 
     def progress(self) -> tuple[int, str]:
@@ -241,13 +240,10 @@ class StoredWork(Work):
                 for call in calls:
                     self.campaign.heartbeat(call.token, self._lease)
 
-    def wait(self) -> bool:
+    def others_work(self) -> bool:
         status = self.campaign.status()
         self._over = status.decision is not None
-        if self._over or not status.in_flight:
-            return False
-        time.sleep(PAUSE)
-        return True
+        return not self._over and status.in_flight > 0
 
     def progress(self) -> tuple[int, str]:
         status = self.campaign.status()

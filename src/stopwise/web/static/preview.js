@@ -35,23 +35,22 @@ export class CostPreview {
   /** Something in the form has changed. */
   changed() {
     clearTimeout(this.timer);
-    const wish = this.wish();
-    if (wish === this.asked) return;
-    this.asked = wish;
-    this.field.complain("");
-    this.deviations.complain("");
+    const typed = JSON.stringify([this.field.input.value, this.deviations.input.value, this.read()]);
+    if (typed === this.typed) return;
+    this.typed = typed;
+    const wish = (this.asked = this.wish());
     say(this.result, wish && "Working it out…");
     say(this.beside, "");
     if (wish) this.timer = setTimeout(() => this.work(), REST);
   }
 
-  /** What to ask for, as text; empty where there is nothing to ask. */
+  /** What to ask for, as text; empty where there is nothing to ask, or a number is none. */
   wish() {
-    const means = guesses(this.field.input.value);
+    const means = numbers(this.field);
     const spec = this.read();
-    if (!means.length || !spec.arms.length) return "";
     if (JSON.stringify(spec.family) !== this.spread) this.deviations.node.hidden = true;
-    const deviations = this.deviations.node.hidden ? [] : guesses(this.deviations.input.value);
+    const deviations = this.deviations.node.hidden ? [] : numbers(this.deviations);
+    if (!means?.length || !deviations || !spec.arms.length) return "";
     return JSON.stringify(deviations.length ? { spec, means, deviations } : { spec, means });
   }
 
@@ -93,13 +92,13 @@ export class CostPreview {
   }
 }
 
-/** Numbers between commas or spaces; 5% is 0.05. What is no number is sent as it is, and refused. */
-function guesses(text) {
-  return text
-    .split(/[\s,;]+/)
-    .filter(Boolean)
-    .map((each) => (each.endsWith("%") ? Number(each.slice(0, -1)) / 100 : Number(each)))
-    .filter((each) => Number.isFinite(each));
+/** The numbers in a field, between commas or spaces; 5% is 0.05. Null, and a complaint, if one is none. */
+function numbers(field) {
+  const words = field.input.value.split(/[\s,;]+/).filter(Boolean);
+  const found = words.map((each) => (each.endsWith("%") ? Number(each.slice(0, -1)) / 100 : Number(each)));
+  const wrong = words.find((_, place) => !Number.isFinite(found[place]));
+  field.complain(wrong === undefined ? "" : `“${wrong}” is not a number.`);
+  return wrong === undefined ? found : null;
 }
 
 /** Two digits are all that a forecast has. */
