@@ -7,19 +7,19 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from stopwise.core import functions
-from stopwise.core.compile import linking, methods
+from stopwise.core.compile import linking, methods, numba_objects as nb
 from stopwise.core.compile.cache import KernelCache, classes, make_folder
 from stopwise.core.compile.digest import Unclear, digest
+from stopwise.core.functions import Function, Use
 from stopwise.core.values import Role
 from stopwise.core.waiting import waiting
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Function)
 
 
 class NotOnDisk(Exception):
@@ -44,11 +44,11 @@ def compiled(function: F, allocates: bool = True, anew: bool = True) -> F:
     import numba
 
     options = {**_OPTIONS, "nogil": True, "_nrt": allocates}
-    dispatcher: Any = numba.njit(**options)(function)
+    dispatcher: nb.Dispatcher = numba.njit(**options)(function)
     compile_plainly = dispatcher._compiler.compile
     cache = dispatcher._cache = KernelCache(cache_folder(), function, options)
 
-    def compile_once(arguments: Any, result: Any) -> Any:
+    def compile_once(arguments: nb.Types, result: nb.Type) -> nb.CompileResult:
         if not (anew or dispatcher.overloads):
             raise NotOnDisk
         methods.teach_numba(install_pending)
@@ -62,8 +62,8 @@ def compiled(function: F, allocates: bool = True, anew: bool = True) -> F:
 
 
 def _linked(
-    compile_plainly: Callable[..., Any], *given: Any
-) -> tuple[Any, list[linking.Use] | None]:
+    compile_plainly: Function, *given: nb.Types
+) -> tuple[nb.CompileResult, list[Use] | None]:
     """A kernel, and what it was compiled from; None: plain numba made it, and does not tell."""
     if not linking.is_tested():
         return compile_plainly(*given), None
@@ -80,7 +80,7 @@ def _linked(
         return found, None
 
 
-def _what(arguments: Any) -> str:
+def _what(arguments: nb.Types) -> str:
     names = [kind.__name__ for kind in classes(arguments) if issubclass(kind, Role)]
     what = f"compiling for {', '.join(names)}" if names else "compiling"
     return f"{what}; cached for next time (silence with STOPWISE_QUIET=1)"
@@ -91,7 +91,7 @@ def foreign_state() -> str:
     return " ".join(map(_state, functions.foreign.values()))
 
 
-def _state(function: Callable[..., Any]) -> str:
+def _state(function: Function) -> str:
     try:
         return digest(function)
     except Unclear:
@@ -103,7 +103,7 @@ def switched_on() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
-def kind(value: Any) -> Any:
+def kind(value: object) -> object:
     """What compiled code depends on: the type of a value and of all that is in it."""
     return (type(value), *map(kind, value)) if isinstance(value, tuple) else type(value)
 
