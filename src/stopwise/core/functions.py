@@ -137,7 +137,7 @@ def decided_by(types: Iterable[object]) -> list[type]:
 
 
 def is_foreign(function: Function) -> bool:
-    """Whether a function is not the package's own."""
+    """Whether a function or a class is not the package's own."""
     return not function.__module__.startswith("stopwise.")
 
 
