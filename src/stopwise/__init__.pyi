@@ -63,9 +63,8 @@ from stopwise.core.options import Option as Option
 from stopwise.families.bernoulli import Bernoulli as Bernoulli
 from stopwise.families.binomial import Binomial as Binomial
 from stopwise.families.bounded import Bounded as Bounded, BoundedCoin as BoundedCoin
-from stopwise.families.exponential import Exponential as Exponential
 from stopwise.families.family import Family as Family
-from stopwise.families.gamma import Gamma as Gamma
+from stopwise.families.gamma import Exponential as Exponential, Gamma as Gamma
 from stopwise.families.gaussian import Gaussian as Gaussian
 from stopwise.families.geometric import Geometric as Geometric
 from stopwise.families.inverse_gaussian import InverseGaussian as InverseGaussian

@@ -148,10 +148,7 @@ def _deviations(given: Any, arms: int) -> Floats:
             arms, checks.moderate("deviations", checks.not_negative("deviations", given))
         )
     found = checks.vector("deviations", given, arms)
-    if np.any(found < 0.0):
-        arm = int(np.argmax(found < 0.0))
-        raise BadArgument(f"deviations[{arm}]", float(found[arm]), "a number of at least 0")
-    return found
+    return checks.entries("deviations", found, found >= 0.0, "a number of at least 0")
 
 
 def _with_laws(laws: Sequence[Law], family: Family, labels: tuple[str, ...] = ()) -> Truth:

@@ -23,7 +23,7 @@ class Bernoulli(Family):
         return (0.0, 1.0)
 
     def divergence(self, mu: float, lam: float) -> float:
-        return divergences.binary_divergence(mu, lam)
+        return divergences.coin_divergence(mu, 1.0 - mu, lam - mu, lam, 1.0 - lam)
 
     def variance_at(self, mu: float) -> float:
         return mu * (1.0 - mu)

@@ -41,8 +41,9 @@ class Binomial(Family):
 
     def divergence(self, mu: float, lam: float) -> float:
         n = 1.0 * self.trials
-        if divergences.survive_rounding(mu / n, lam / n):
-            return n * divergences.binary_divergence(mu / n, lam / n)
+        p, q = mu / n, lam / n
+        if divergences.survive_rounding(p, q):
+            return n * divergences.coin_divergence(p, 1.0 - p, q - p, q, 1.0 - q)
         return divergences.coin_divergence(mu, n - mu, lam - mu, lam, n - lam)
 
     def tilt(self, mu: float, slope: float) -> float:
