@@ -69,7 +69,8 @@ def variants(function: Any = None, *, allocates: bool = False, inline: bool = Fa
         return dispatch(kind)(*given)
 
     found: Any = call
-    found.table, found.dispatch, found.on = table, dispatch, 1
+    found.table, found.dispatch = table, dispatch
+    found.on = 1  # so many arguments decide which variant is compiled
     if place == 0:
         declare(found, lambda *types: dispatch(*decided_by(types[:1])), _options(allocates, inline))
     return found
@@ -123,7 +124,7 @@ class Use(NamedTuple):
 
 
 def foreign_sources() -> bytes:
-    """The sources of all modules with users' functions; where there is no file, their names."""
+    """The sources of all modules with users' functions; of a module without a file its name."""
     found = b""
     for name in sorted({function.__module__ for function in foreign.values()}):
         path = getattr(sys.modules.get(name), "__file__", None)
@@ -132,7 +133,7 @@ def foreign_sources() -> bytes:
 
 
 def decided_by(types: Iterable[object]) -> list[type]:
-    """The classes of values, from numba's types of them."""
+    """The classes of values, given numba's types of the values; ``object`` for numbers and arrays."""
     return [getattr(each, "instance_class", object) for each in types]
 
 

@@ -236,20 +236,16 @@ def replay(
                 _ask_instead(ledger, found[place], arm)
         elif kind == RELEASED:
             give_up(ledger, arm)
-        elif kind == MISSING:
-            miss(ledger, arm)
-        elif decides(ledger, _take_one(setting, level, ledger, record, place), level):
+        elif _take_one(setting, level, ledger, record, place):
             return place + 1
     return record.kinds.size
 
 
 @jitable
 def take(setting: Setting, level: float, ledger: Ledger, record: Record) -> int:
-    """``replay`` for samples and looks alone: without a generator, which takes long to pass from Python."""
+    """``replay`` without asks, and so without a generator, which takes long to pass from Python."""
     for place in range(record.kinds.size):
-        if record.kinds[place] == MISSING:
-            miss(ledger, record.arms[place])
-        elif decides(ledger, _take_one(setting, level, ledger, record, place), level):
+        if _take_one(setting, level, ledger, record, place):
             return place + 1
     return record.kinds.size
 
@@ -261,16 +257,20 @@ def decides(ledger: Ledger, margin: float, level: float) -> bool:
 
 
 @jitable
-def _take_one(setting: Setting, level: float, ledger: Ledger, record: Record, place: int) -> float:
-    """Enter a sample or a look; returns the margin after it."""
+def _take_one(setting: Setting, level: float, ledger: Ledger, record: Record, place: int) -> bool:
+    """Enter a sample, a missing value or a look; returns whether that decides."""
     arm, kind = record.arms[place], record.kinds[place]
+    if kind == MISSING:
+        miss(ledger, arm)
+        return False
     if kind != LOOKED:
         if kind == FOUND:
             ledger.missing[arm] -= 1.0
         if record.waited[place] == 0:
             expect(ledger, arm, kind == RECORDED)
         tell(setting, ledger, arm, record.samples[place])
-    return current_margin(setting, ledger, -math.inf if kind == LOOKED else level)
+    margin = current_margin(setting, ledger, -math.inf if kind == LOOKED else level)
+    return decides(ledger, margin, level)
 
 
 @jitable

@@ -43,7 +43,7 @@ class KernelCache:
         self.uses: list[Use] | None = None  # of what is to be saved, if known
 
     def load_overload(self, types: nb.Types, context: nb.TargetContext) -> nb.CompileResult | None:
-        """The kernel, ready to run, or None: it is not here, or no longer what would be compiled."""
+        """The kernel, ready to run; None if there is none, or something else would be compiled now."""
         compiler = importlib.import_module("numba.core.compiler")
         typing = importlib.import_module("numba.core.typing")
         _load_runtime(context)
@@ -97,7 +97,7 @@ class KernelCache:
 
 
 def _load_runtime(context: nb.TargetContext) -> None:
-    """What machine code calls. What compiling needs besides takes a third of a second to load."""
+    """Load what machine code calls, without the compiler, which takes a third of a second to load."""
     try:
         importlib.import_module("numba.core.runtime").rtsys.initialize(context)
     except (ImportError, AttributeError):  # another numba
@@ -110,7 +110,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _usable(folder: Path) -> bool:
-    """Whether kernels are kept there; there is a warning if others may have put them there."""
+    """Whether kernels may be kept in this folder; warns if other users may write there."""
     try:
         found = folder.stat()
     except OSError:  # not there yet
@@ -211,7 +211,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all, whoever else writes."""
+    """Write a file whole or not at all, even while other processes write it."""
     make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:

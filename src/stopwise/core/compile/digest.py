@@ -1,4 +1,4 @@
-"""A digest of all that numba makes of a function: its code, and the values of the globals it reads."""
+"""A digest of all that numba compiles a function from: its code, and the globals that the code reads."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RELEASED = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"}  # 
 
 
 class Unclear(Exception):
-    """It depends on something of which no digest is known."""
+    """A function depends on a value of which no digest is known, such as a list."""
 
 
 def digest(function: Function) -> str:
-    """Changes whenever the function would be compiled to something else; ``Unclear`` if unknown."""
+    """A text that changes whenever the function would be compiled to something else."""
     seen: set[int] = set()
     return hashlib.sha256(repr(_of_function(function, seen)).encode()).hexdigest()
 
