@@ -72,7 +72,10 @@ class Gamma(WithScale):
 
 
 class Exponential(Gamma):
-    """Exponential rewards with mean in (0, infinity), which are Gamma rewards of shape 1: V = mu^2."""
+    """Exponential rewards with mean in (0, infinity), which are Gamma rewards of shape 1: V = mu^2.
+
+    What every round needs is written without the shape, which is quicker.
+    """
 
     title = "Waiting times"
     options = {}
@@ -91,6 +94,15 @@ class Exponential(Gamma):
 
     def draw(self, mean: float, rng: Rng) -> float:
         return mean * rng.standard_exponential()
+
+    def divergence(self, mu: float, lam: float) -> float:
+        return divergences.scale_divergence(mu, lam)
+
+    def variance_at(self, mu: float) -> float:
+        return mu * mu
+
+    def bet(self, side: float, count: float, mean: float, c: float, gap: float) -> Sloped:
+        return scale_bet(count, mean, c, side * gap)
 
     def total_tails(self, spacing: Spacing) -> Tails:
         """Its share r of all totals has the Beta(2, b) law, b = 2 pairs: P(>= r) = (1 - r)^b (1 + b r)."""
