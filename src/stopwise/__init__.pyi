@@ -60,16 +60,17 @@ from stopwise.core.errors import (
 )
 from stopwise.core.functions import jitable as jitable
 from stopwise.core.options import Option as Option
-from stopwise.families.bernoulli import Bernoulli as Bernoulli
-from stopwise.families.binomial import Binomial as Binomial
 from stopwise.families.bounded import Bounded as Bounded, BoundedCoin as BoundedCoin
-from stopwise.families.exponential import Exponential as Exponential
+from stopwise.families.coins import (
+    Bernoulli as Bernoulli,
+    Binomial as Binomial,
+    Geometric as Geometric,
+    NegativeBinomial as NegativeBinomial,
+)
 from stopwise.families.family import Family as Family
-from stopwise.families.gamma import Gamma as Gamma
+from stopwise.families.gamma import Exponential as Exponential, Gamma as Gamma
 from stopwise.families.gaussian import Gaussian as Gaussian
-from stopwise.families.geometric import Geometric as Geometric
 from stopwise.families.inverse_gaussian import InverseGaussian as InverseGaussian
-from stopwise.families.negative_binomial import NegativeBinomial as NegativeBinomial
 from stopwise.families.poisson import Poisson as Poisson
 from stopwise.oracles.quantities import (
     answers as answers,

@@ -211,7 +211,7 @@ def _drive(
         queue[place] = queue[waiting]
         sample = setting.family.draw(truth[arm], rng)
         live.tell(setting, ledger, arm, sample)
-        if live.weigh_all(setting, ledger, level) >= level:
+        if live.current_margin(setting, ledger, level) >= level:
             return 1
     for place in range(waiting):  # a crash: what was in flight is lost
         live.give_up(ledger, queue[place])

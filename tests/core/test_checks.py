@@ -126,6 +126,10 @@ CHECKS: dict[str, tuple[Check, list[tuple[Any, str]]]] = {
             ("ab", LIST),
         ],
     ),
+    "entries": (
+        lambda given: checks.entries("x", np.array(given), np.array(given) > 0.0, "above 0"),
+        [([1, 0], "above 0"), ([-1, -2], "above 0")],
+    ),
 }  # fmt: skip
 HELPERS = {"real", "from_text", "is_list", "has"}  # these refuse nothing
 

@@ -252,7 +252,7 @@ def arms_in_flight(strategy: Any) -> list[int]:
                 continue
             told += 1
             live.tell(design.setting, ledger, arm, float(rng.random() < truth[arm]))
-            if live.weigh_all(design.setting, ledger, design.levels[0]) >= design.levels[0]:
+            if live.current_margin(design.setting, ledger, design.levels[0]) >= design.levels[0]:
                 assert ledger.state.report.answer[0] == 0
                 return batches
     pytest.fail("no decision")

@@ -27,7 +27,7 @@ def arrays_in(value: Any) -> Iterator[Any]:
 
 
 def copied(value: Any) -> Any:
-    """Nested named tuples with arrays of their own."""
+    """A copy of nested named tuples, with copies of their arrays."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if hasattr(value, "_make"):
@@ -44,11 +44,11 @@ def assign(out: Numbers, values: Numbers) -> None:
 
 @jitable(inline=True)
 def replace(out: Numbers, values: Numbers) -> None:
-    """out[:] = values, but nothing is written where they are the same: what reads it need not wait."""
-    other = False
+    """out[:] = values, but without a write if the two are equal: later reads need not wait for one."""
+    differ = False
     for k in range(out.size):
-        other |= out[k] != values[k]
-    if other:
+        differ |= out[k] != values[k]
+    if differ:
         assign(out, values)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from stopwise.core.arrays import Floats, Ints
 from stopwise.core.errors import BadArgument
@@ -137,10 +137,7 @@ def costs(given: Any, arms: int) -> Floats | None:
     if not is_list(given):
         return np.full(arms, moderate("costs", positive("costs", given)))
     found = vector("costs", given, arms)
-    if np.any(found <= 0.0):
-        arm = int(np.argmax(found <= 0.0))
-        raise BadArgument(f"costs[{arm}]", float(found[arm]), "a cost above 0 for each sample")
-    return found
+    return entries("costs", found, found > 0.0, "a cost above 0 for each sample")
 
 
 def whole(name: str, given: Any, least: int, most: int = LARGEST_WHOLE) -> int:
@@ -159,7 +156,7 @@ def arm_count(given: Any, least: int = 1) -> int:
 
 
 def repetitions(given: Any, least: int = 1) -> int:
-    """How many runs there are to be."""
+    """How many runs of a simulation."""
     return whole("repetitions", given, least, MOST_REPETITIONS)
 
 
@@ -262,6 +259,14 @@ def vector(name: str, given: ArrayLike, size: int | None = None) -> Floats:
     if np.any(np.abs(array) > LARGEST):
         raise BadArgument(name, given, f"numbers of at most {LARGEST:g} in size")
     return array
+
+
+def entries(name: str, array: Floats, good: NDArray[np.bool_], allowed: str) -> Floats:
+    """The array, if all its entries are good; otherwise the first that is not is refused."""
+    if np.all(good):
+        return array
+    place = int(np.argmin(good))
+    raise BadArgument(f"{name}[{place}]", float(array[place]), allowed)
 
 
 def whole_vector(name: str, given: ArrayLike) -> Ints:

@@ -9,20 +9,22 @@ from __future__ import annotations
 import functools
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from stopwise.core.errors import BadArgument
 
-F = TypeVar("F", bound=Callable[..., Any])
+Function = Callable[..., Any]  # of any parameters
+F = TypeVar("F", bound=Function)
+Options = dict[str, bool]  # how numba compiles a function
 
 # for kernels.py to tell numba about: a function, how to choose its implementation, and options
-pending: list[tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = []
-declared: set[Callable[..., Any]] = set()  # all functions for compiled code
-foreign: dict[Any, Callable[..., Any]] = {}  # functions and methods from outside the package
-marks: dict[str, dict[str, Any]] = defaultdict(dict)  # how methods of a name are compiled
+pending: list[tuple[Function, Function, Options]] = []
+declared: set[Function] = set()  # all functions for compiled code
+foreign: dict[object, Function] = {}  # functions and methods from outside the package
+marks: dict[str, Options] = defaultdict(dict)  # how methods of a name are compiled
 
 
 @overload
@@ -55,10 +57,10 @@ def variants(function: Any = None, *, allocates: bool = False, inline: bool = Fa
     if function is None:
         return functools.partial(variants, allocates=allocates, inline=inline)
     place = int(function.__code__.co_varnames[0] == "self")
-    table: dict[type, Callable[..., Any]] = {object: function}
+    table: dict[type, Function] = {object: function}
 
     @functools.cache
-    def dispatch(kind: type) -> Callable[..., Any]:
+    def dispatch(kind: type) -> Function:
         return next(table[each] for each in kind.__mro__ if each in table)
 
     @functools.wraps(function)
@@ -67,13 +69,14 @@ def variants(function: Any = None, *, allocates: bool = False, inline: bool = Fa
         return dispatch(kind)(*given)
 
     found: Any = call
-    found.table, found.dispatch, found.on = table, dispatch, 1
+    found.table, found.dispatch = table, dispatch
+    found.on = 1  # so many arguments decide which variant is compiled
     if place == 0:
         declare(found, lambda *types: dispatch(*decided_by(types[:1])), _options(allocates, inline))
     return found
 
 
-def variant(function: Callable[..., Any], kind: type) -> Callable[[F], F]:
+def variant(function: Function, kind: type) -> Callable[[F], F]:
     """A decorator: what ``function``, which has variants, does for values of this class."""
 
     def remember(implementation: F) -> F:
@@ -99,9 +102,7 @@ def allocates(method: F) -> F:
     return method
 
 
-def declare(
-    function: Callable[..., Any], choose: Callable[..., Any], options: dict[str, Any]
-) -> None:
+def declare(function: Function, choose: Function, options: Options) -> None:
     """Remember a function until something is compiled and numba must know it."""
     declared.add(function)
     if is_foreign(function):
@@ -109,8 +110,21 @@ def declare(
     pending.append((function, choose, options))
 
 
+class Use(NamedTuple):
+    """A function that compiled code calls, and the classes that decide what is compiled for it."""
+
+    function: Function
+    kinds: tuple[type, ...]
+
+    @property
+    def chosen(self) -> Function:
+        """What is compiled for it."""
+        dispatch = getattr(self.function, "dispatch", None)
+        return self.function if dispatch is None else dispatch(*self.kinds)
+
+
 def foreign_sources() -> bytes:
-    """The sources of all modules with users' functions; where there is no file, their names."""
+    """The sources of all modules with users' functions; of a module without a file its name."""
     found = b""
     for name in sorted({function.__module__ for function in foreign.values()}):
         path = getattr(sys.modules.get(name), "__file__", None)
@@ -118,20 +132,20 @@ def foreign_sources() -> bytes:
     return found
 
 
-def decided_by(types: Any) -> list[type]:
-    """The classes of values, from numba's types of them."""
+def decided_by(types: Iterable[object]) -> list[type]:
+    """The classes of values, given numba's types of the values; ``object`` for numbers and arrays."""
     return [getattr(each, "instance_class", object) for each in types]
 
 
-def is_foreign(function: Callable[..., Any]) -> bool:
-    """Whether a function is not the package's own."""
+def is_foreign(function: Function) -> bool:
+    """Whether a function or a class is not the package's own."""
     return not function.__module__.startswith("stopwise.")
 
 
-def remember_foreign(key: Any, function: Callable[..., Any]) -> None:
+def remember_foreign(key: object, function: Function) -> None:
     """Remember a user's function: if it changes, kernels are compiled anew."""
     foreign[key] = function
 
 
-def _options(allocates: bool, inline: bool) -> dict[str, Any]:
+def _options(allocates: bool, inline: bool) -> Options:
     return {"forceinline": inline, "_nrt": True} if allocates else {"forceinline": inline}

@@ -1,4 +1,4 @@
-"""Libraries that only some functions need."""
+"""Libraries that only some functions need, and that an extra installs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stopwise.core.errors import BadArgument
 
 
 def load(module: str, what: str, extra: str = "tables") -> Any:
-    """A library that only some need, from an extra; ``what`` is the function that asked for it."""
+    """Import a library; refuse the function ``what`` if the library is not installed."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -33,7 +33,9 @@ def chosen_seed(seed: Any, rng: Any, default: int | None = None) -> int:
         return int.from_bytes(rng.bytes(16), "little")
     if isinstance(rng, int | np.integer):
         return checks.whole("rng", rng, 0, checks.LARGEST_SEED)
-    raise BadArgument("rng", rng, ALLOWED, _hint(rng))
+    old = isinstance(rng, np.random.RandomState)
+    hint = "Use np.random.default_rng(...) in place of RandomState." if old else ""
+    raise BadArgument("rng", rng, ALLOWED, hint)
 
 
 def _of_sequence(sequence: np.random.SeedSequence) -> int:
@@ -42,9 +44,3 @@ def _of_sequence(sequence: np.random.SeedSequence) -> int:
     if plain and isinstance(entropy, int | np.integer) and entropy <= checks.LARGEST_SEED:
         return int(entropy)
     return int.from_bytes(sequence.generate_state(4).tobytes(), "little")
-
-
-def _hint(given: Any) -> str:
-    if isinstance(given, np.random.RandomState):
-        return "Use np.random.default_rng(...) in place of RandomState."
-    return ""

@@ -44,8 +44,8 @@ def plain(value: Any) -> Any:
         return repr(value)
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, np.ndarray | list | tuple):
-        return [
-            plain(each) for each in (value.tolist() if isinstance(value, np.ndarray) else value)
-        ]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

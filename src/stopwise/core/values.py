@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# the only field of a class without fields: numba takes an empty tuple for no object at all
+# the only field of a class without fields: numba cannot call methods of an empty tuple
 NOTHING = "nothing"
 
 

@@ -1,4 +1,4 @@
-"""Nobody waits without a word: what takes more than a second says so, once, on standard error."""
+"""Print one message, on standard error, when an operation takes longer than a second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATIENCE = 1.0  # seconds
 
 
 class _Wait:
-    """Says once what it is for, unless it is over or something inside it takes the time."""
+    """Prints its message once, unless the operation is over or an inner operation takes the time."""
 
     def __init__(self, what: str) -> None:
         self.what, self.said = what, False
@@ -33,7 +33,7 @@ class _Wait:
 
 
 class _Here(threading.local):
-    """What a thread waits for, outermost first; ``silent`` where nobody waits for the thread."""
+    """The operations of a thread, outermost first; ``silent``: nobody waits for this thread."""
 
     def __init__(self) -> None:
         self.waits: list[_Wait] = []
@@ -45,7 +45,7 @@ _here = _Here()
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Say what it is, should the block take long of itself. STOPWISE_QUIET=1 says nothing."""
+    """Print ``what`` if the block itself takes long; STOPWISE_QUIET=1 prints nothing."""
     if os.environ.get("STOPWISE_QUIET", "0") not in ("", "0") or _here.silent:
         yield
         return
@@ -62,7 +62,7 @@ def waiting(what: str) -> Iterator[None]:
 
 @contextmanager
 def meanwhile() -> Iterator[None]:
-    """Nobody waits for what this thread does in the block."""
+    """Print nothing for this thread inside the block: nobody waits for it."""
     before, _here.silent = _here.silent, True
     try:
         yield

@@ -48,24 +48,31 @@ def run_batch(
     workers: int,
     report: Callable[[int], None] = lambda done: None,
 ) -> tuple[Batch, Failure | None, bool]:
-    """Repetitions first to first + count - 1; what failed, if any; whether it was interrupted."""
+    """Run repetitions ``first`` to ``first + count - 1`` in threads.
+
+    Returns the batch, the failure of the earliest repetition that failed (the others stop then), and
+    whether Ctrl-C interrupted them. ``report`` gets the number of finished repetitions now and then.
+    """
     batch = new_batch(design, first, count)
-    places, lock, stop = iter(range(count)), threading.Lock(), threading.Event()
+    rows, lock, stop = iter(range(count)), threading.Lock(), threading.Event()
     failures: list[Failure] = []
-    crew = [Worker(design) for _ in range(max(1, min(workers, count)))]
 
     def work(worker: Worker) -> None:
         while not stop.is_set():
             with lock:
-                place = next(places, None)
-            if place is None:
+                row = next(rows, None)
+            if row is None:
                 return
-            failure = _run_row(worker, seeding, batch, place, stop.is_set)
+            failure = _run_row(worker, seeding, batch, row, stop.is_set)
             if failure is not None:
                 stop.set()
                 failures.append(failure)
 
-    interrupted = _supervise(work, crew, stop, lambda: int(batch.finished.sum()), report)
+    threads = [
+        threading.Thread(target=work, args=(Worker(design),), daemon=True)
+        for _ in range(max(1, min(workers, count)))
+    ]
+    interrupted = _wait_for(threads, stop, lambda: report(int(batch.finished.sum())))
     return batch, min(failures, key=lambda each: each.repetition, default=None), interrupted
 
 
@@ -74,15 +81,15 @@ def run_block(
 ) -> tuple[Batch, Failure | None]:
     """The same repetitions one after the other, in the caller's own thread."""
     batch, worker = new_batch(design, first, count), Worker(design)
-    for place in range(count):
-        failure = _run_row(worker, seeding, batch, place, stopped)
+    for row in range(count):
+        failure = _run_row(worker, seeding, batch, row, stopped)
         if failure is not None or stopped():
             return batch, failure
     return batch, None
 
 
 def new_batch(design: Design, first: int, count: int) -> Batch:
-    """Room for repetitions of which none has finished."""
+    """A batch of repetitions of which none has finished."""
     deltas, arms = design.levels.size, design.truth.size
     return Batch(
         first,
@@ -94,24 +101,24 @@ def new_batch(design: Design, first: int, count: int) -> Batch:
 
 
 def _run_row(
-    worker: Worker, seeding: Seeding, batch: Batch, place: int, stopped: Callable[[], bool]
+    worker: Worker, seeding: Seeding, batch: Batch, row: int, stopped: Callable[[], bool]
 ) -> Failure | None:
-    """One repetition into its row."""
-    design, repetition = worker.design, batch.first + place
+    """One repetition into its row of the batch."""
+    design, repetition = worker.design, batch.first + row
     try:
         progress = np.zeros(2, dtype=np.int64)
-        outcome = Outcome(batch.times[place], batch.codes[place], batch.counts[place], progress)
+        outcome = Outcome(batch.times[row], batch.codes[row], batch.counts[row], progress)
         for _ in worker.run(*seeding, repetition, outcome, stopped):
             pass
-        over = progress[1] == design.levels.size or progress[0] >= design.max_rounds
-        batch.finished[place] = over
+        rounds, crossed = progress
+        batch.finished[row] = crossed == design.levels.size or rounds >= design.max_rounds
     except Exception as error:
-        return Failure(repetition, explain(design, seeding, repetition, error))
+        return Failure(repetition, _plain_error(design, seeding, repetition, error))
     return None
 
 
-def explain(design: Design, seeding: Seeding, repetition: int, error: Exception) -> Exception:
-    """The same error from plain Python, where it says which function raised it."""
+def _plain_error(design: Design, seeding: Seeding, repetition: int, error: Exception) -> Exception:
+    """The same error from plain Python, whose traceback says which function raised it."""
     worker = Worker(design)
     if isinstance(error, StopwiseError) or worker.kernel is run_rounds:
         return error
@@ -124,15 +131,13 @@ def explain(design: Design, seeding: Seeding, repetition: int, error: Exception)
     return error
 
 
-def _supervise(
-    work: Callable[[Worker], None],
-    crew: list[Worker],
-    stop: threading.Event,
-    finished: Callable[[], int],
-    report: Callable[[int], None],
+def _wait_for(
+    threads: list[threading.Thread], stop: threading.Event, report: Callable[[], None]
 ) -> bool:
-    """Threads do the work (compiled code runs without the interpreter's lock); whether Ctrl-C came."""
-    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in crew]
+    """Start threads and wait for them (compiled code runs without the interpreter's lock).
+
+    Returns whether Ctrl-C came, which sets ``stop``.
+    """
     interrupted = False
     try:
         for thread in threads:
@@ -140,11 +145,11 @@ def _supervise(
         for thread in threads:
             while thread.is_alive():
                 thread.join(0.1)
-                report(finished())
+                report()
     except KeyboardInterrupt:
         interrupted = True
         stop.set()
         for thread in threads:
             thread.join()
-    report(finished())
+    report()
     return interrupted

@@ -1,7 +1,8 @@
-"""A question with everything that a run needs, checked before the first sample."""
+"""A design: problem, family, strategy and stopping rule, checked and ready to run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -12,10 +13,12 @@ from stopwise.cells.bound import Bound, Side
 from stopwise.core import checks, registry, spelling
 from stopwise.core.arrays import Floats, Rng
 from stopwise.core.errors import BadArgument
+from stopwise.core.functions import is_foreign
 from stopwise.core.values import check_role
 from stopwise.engine.region import region_level
 from stopwise.engine.truth import known_family, read_truth
 from stopwise.families.family import Family
+from stopwise.families.laws import Law
 from stopwise.oracles.quantities import check_instance
 from stopwise.problems.instance import Question
 from stopwise.problems.problem import Problem
@@ -34,27 +37,27 @@ class Setting(NamedTuple):
 
 
 class Design(NamedTuple):
-    """A setting that is ready to run, with what is the same for every run; the levels rise."""
+    """A setting that is ready to run, and all that is the same for every run."""
 
     problem: Problem
-    family: Family
+    family: Family  # that which the stopping rule works with
     strategy: Strategy  # aware of costs, if there are any
     stopping: StoppingRule
-    asked: Setting  # the same as given
-    truth: Floats  # nan in a campaign
+    asked: Setting  # as somebody gave the four
+    truth: Floats  # the arms' means; nan in a campaign
     deltas: Floats  # falling
-    levels: Floats  # of the stopping rule, one for each delta
-    code_size: int
-    proven: bool
+    levels: Floats  # of the stopping rule, one for each delta: rising
+    code_size: int  # of an answer
+    proven: bool  # whether the stopping rule is, for this problem and family
     max_rounds: int
-    strategy_state: Any  # before the first sample
-    rule_state: Any
-    laws: tuple[Any, ...] = ()  # the arms', where samples do not come from the family
+    strategy_state: Any  # what ``init`` of the strategy gave
+    rule_state: Any  # what ``init`` of the stopping rule gave
+    laws: tuple[Law, ...] = ()  # of the arms, where samples do not come from the family
 
     @property
     def setting(self) -> Setting:
-        """What compiled code gets."""
-        return Setting(*self[:2], self.strategy.without_words(), self.stopping)
+        """The four as compiled code gets them."""
+        return Setting(self.problem, self.family, self.strategy.without_words(), self.stopping)
 
     @property
     def guarantee(self) -> str:
@@ -63,36 +66,37 @@ class Design(NamedTuple):
             return "not proven"
         return "proven if its rank and union bound are right" if foreign(self.problem) else "proven"
 
-    def misplaced(self, means: Any) -> str:
-        """A warning if the stopping rule was made for means far from these, or nothing."""
-        return str(self.stopping.misplaced_warning(self.family, [float(mean) for mean in means]))
+    def misplaced(self, means: Iterable[float]) -> str:
+        """A warning if the stopping rule was made for means far from these; else an empty text."""
+        return self.stopping.misplaced_warning(self.family, [float(mean) for mean in means])
 
     @property
     def limits(self) -> list[float]:
-        """The limits that the question is about: somebody expects means near them."""
-        found: list[float] = []
-        for answer in islice(self.problem.answers(), 2):
+        """Limits on means that refute an answer: whoever asks expects means near these."""
+        found: set[float] = set()
+        for answer in islice(self.problem.answers(), 2):  # few of each will do
             code = self.problem.encode(answer)
-            few = range(min(self.problem.cell_count(code), 9))
-            cells = [self.problem.cell(code, j).simplest() for j in few]
-            found += [each.limit for each in cells if isinstance(each, Bound | Side)]
-        return sorted(set(found))
+            for j in range(min(self.problem.cell_count(code), 9)):
+                cell = self.problem.cell(code, j).simplest()
+                if isinstance(cell, Bound | Side):
+                    found.add(cell.limit)
+        return sorted(found)
 
 
 def foreign(problem: Problem) -> bool:
-    """Whether the problem, or a part of it, has a rank and a union bound that somebody else states."""
-    if isinstance(problem, Problem) and not type(problem).__module__.startswith("stopwise."):
+    """Whether the problem, or a part of it, is a user's: its rank and union bound are taken on trust."""
+    if isinstance(problem, Problem) and is_foreign(type(problem)):
         return True
     return isinstance(problem, tuple) and any(map(foreign, tuple.__iter__(problem)))
 
 
 def default_stopping(family: Family) -> StoppingRule:
-    """The rule that suits the family, unless somebody chooses."""
+    """The stopping rule that suits the family."""
     return registry.find("stopping", family.usual_stopping())()
 
 
 def usual_strategy(problem: Problem) -> str | dict[str, str]:
-    """The strategy that suits the question, as files spell it: the league's choice (docs/league.md).
+    """The strategy that suits the problem, as files spell it: the league's choice (docs/league.md).
 
     Where arms compete for the highest mean a second correct answer, up to epsilon, is no issue: the
     oracle's is the best arm. Elsewhere several answers may be oracle answers, and one has to be kept to.
@@ -106,7 +110,7 @@ def usual_strategy(problem: Problem) -> str | dict[str, str]:
 
 
 def default_strategy(problem: Problem) -> Strategy:
-    """The strategy that suits the question, unless somebody chooses."""
+    """The strategy that suits the problem."""
     return spelling.strategy(usual_strategy(problem))
 
 
@@ -125,7 +129,7 @@ def what_suits(
     strategy: Strategy | None = None,
     stopping: StoppingRule | None = None,
 ) -> Setting:
-    """A setting in which what is left open is what suits the problem and the family."""
+    """A setting in which a missing strategy or stopping rule is the one that suits."""
     check_role("problem", problem, Problem)
     check_role("family", family, Family)
     chosen = default_strategy(problem) if strategy is None else strategy
@@ -142,12 +146,15 @@ def prepare(
     deviations: Any = None,
     costs: Any = None,
 ) -> Design:
-    """Refuse what cannot run, and compute what is the same for every run (without means: a live one)."""
+    """Refuse what cannot run, and compute what is the same for every run.
+
+    ``means``: of the arms, or their laws, or pilot data; None for a campaign, where nobody knows them.
+    """
     for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
         check_role(role.role, value, role)
     problem, strategy, stopping = asked.problem, asked.strategy, asked.stopping
     family = stopping.working_family(asked.family)
-    laws: tuple[Any, ...] = ()
+    laws: tuple[Law, ...] = ()
     if means is None:
         family.check_arms(problem.arms)
         problem.check(family)
@@ -156,8 +163,7 @@ def prepare(
         given, laws, _ = read_truth(means, asked.family, deviations)
         truth = check_instance(problem, given, family, closed=bool(laws))
     most = checks.whole("max_rounds", max_rounds, least=problem.arms)
-    looks = strategy.looks_at_delta
-    if looks and len(deltas) > 1:
+    if strategy.looks_at_delta and len(deltas) > 1:
         raise BadArgument(
             "delta",
             list(deltas),
@@ -173,7 +179,7 @@ def prepare(
         known_family(family, laws),
         family.estimated(family.init_stats(problem.arms)),
         truth,
-        deltas[0] if looks else np.nan,
+        deltas[0] if strategy.looks_at_delta else np.nan,
         region_level(stopping, problem.arms, family),
         most,
         checks.costs(costs, problem.arms),
@@ -199,6 +205,6 @@ def prepare(
 
 
 def generator(seed: int, *place: int) -> Rng:
-    """Each repetition (of each cell) has its own stream, whatever the workers and blocks."""
+    """A generator for this place (a cell, a repetition, ...), independent of those of other places."""
     sequence = np.random.SeedSequence(seed, spawn_key=place)
     return np.random.Generator(np.random.PCG64(sequence))

@@ -12,41 +12,55 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints, Rng, smallest, total
+from stopwise.core.arrays import Floats, Ints, Rng, place_of_smallest, smallest, total
 from stopwise.core.data import State
 from stopwise.core.functions import jitable
 from stopwise.engine.design import Design, Setting
 from stopwise.engine.loop import Clock, begin, instance_of, observe
 
-# what replay understands; a look changes nothing that counts, but after it the evidence is exact
-# a missing value counts at its worst from here on; one that is found has come after all
-ASKED, TOLD, RECORDED, RELEASED, LOOKED, MISSING, FOUND = range(7)
-# marks: asks and tells that count; with which tell all arms had their first samples; tells at the last
-# aim; all asks; without how many samples of each arm there is no decision; and tells when the evidence
-# was last exact
-SENT, SEEN, START, AIMED, ASKS, LEAST, EXACT = range(7)
+# kinds of events in a ``Record``:
+ASKED = 0  # an arm was chosen
+TOLD = 1  # a sample came that was asked for
+RECORDED = 2  # a sample came that nobody asked for
+RELEASED = 3  # a sample that was in flight will not come
+LOOKED = 4  # somebody looked: the evidence is exact from here on, and nothing else changes
+MISSING = 5  # a value that was asked for has not come, and counts at its worst from here on
+FOUND = 6  # a missing value has come after all
+
+# entries of ``Ledger.marks``:
+SENT = 0  # samples, told or in flight
+SEEN = 1  # samples told
+START = 2  # SEEN when every arm had its first samples; NEVER before
+AIMED = 3  # SEEN when the strategy last chose its target
+ASKS = 4  # asks, including those whose samples were given up
+LEAST = 5  # samples of each arm without which there is no decision
+EXACT = 6  # SEEN when the evidence was last exact
 NEVER = 2**62
-# sizes of a history: events so far; points of its curve, and samples between two; changes of pursuit
-EVENTS, POINTS, STEP, CHANGES = range(4)
+
+# entries of ``History.sizes``:
+EVENTS = 0  # events so far
+POINTS = 1  # points of the curve
+STEP = 2  # samples between two points
+CHANGES = 3  # changes of the pursued answer
 MOST_POINTS = 256
 MOST_CHANGES = 100
-ROOM = 4096  # numbers that the changes may take, but for the last two
+ROOM = 4096  # numbers that the rows of changes may take (but there are at least two rows)
 
 
 class History(NamedTuple):
-    """The past in bounded room: a function of the events, like the state."""
+    """What a report shows of the past, in memory that does not grow."""
 
-    sizes: Ints
+    sizes: Ints  # EVENTS, POINTS, ...
     arms: Ints  # of each arm: asks, and samples that nobody asked for
     curve: Floats  # a row a point: samples, evidence, the data's part of the level
-    changes: Ints  # the last ones, in turn: event, samples, the code pursued from there on
+    changes: Ints  # the last ones, in a ring: event, samples, the code pursued from there on
 
 
 class Ledger(NamedTuple):
-    """A run with samples in flight."""
+    """A run with samples in flight: a function of its events."""
 
     state: State
-    marks: Ints
+    marks: Ints  # SENT, SEEN, ...
     history: History
     missing: Floats  # values of each arm that were asked for, count, and have not come
 
@@ -57,7 +71,7 @@ class Record(NamedTuple):
     kinds: Ints
     arms: Ints
     samples: Floats
-    waited: Ints  # of a tell: whether its sample was in flight
+    waited: Ints  # of a tell: 1 if its sample was in flight
     numbers: Ints  # of an ask: its number among all events; 0: the next one
 
 
@@ -80,10 +94,7 @@ def ask(setting: Setting, ledger: Ledger, rng: Rng) -> int:
     """The next arm; its sample is in flight from now on."""
     strategy, (state, marks, history, _) = setting.strategy, ledger
     if marks[START] == NEVER:  # arms need their first samples: the one with the fewest comes
-        arm = 0
-        for k in range(state.taken.size):
-            if state.taken[k] < state.taken[arm]:
-                arm = k
+        arm = place_of_smallest(state.taken)
         state.plan.totals[arm] += 1.0
     else:
         instance = instance_of(setting, state)
@@ -98,7 +109,7 @@ def ask(setting: Setting, ledger: Ledger, rng: Rng) -> int:
     history.sizes[EVENTS] += 1
     history.arms[arm, 0] += 1
     if marks[START] != NEVER:
-        _note_pursuit(ledger)
+        _note_pursued(ledger)
     return arm
 
 
@@ -119,7 +130,7 @@ def miss(ledger: Ledger, arm: int) -> None:
 
 @jitable
 def expect(ledger: Ledger, arm: int, unasked: bool) -> None:
-    """A sample came that nobody waited for: not asked for, or given up."""
+    """Count a sample as in flight, just before it is told: nobody asked for it, or it was given up."""
     ledger.state.taken[arm] += 1.0
     ledger.marks[SENT] += 1
     if unasked:
@@ -133,7 +144,9 @@ def tell(setting: Setting, ledger: Ledger, arm: int, sample: float) -> None:
     marks[SEEN] += 1
     history.sizes[EVENTS] += 1
     if marks[START] == NEVER:
-        state.data.counts[arm] += 1.0
+        state.data.counts[arm] += (
+            1.0  # as ``observe`` will do: is this the last of the first samples?
+        )
         if smallest(state.data.counts) >= setting.family.first_samples():
             marks[START] = marks[SEEN]
         state.data.counts[arm] -= 1.0
@@ -142,31 +155,32 @@ def tell(setting: Setting, ledger: Ledger, arm: int, sample: float) -> None:
 
 
 @jitable
-def weigh_all(setting: Setting, ledger: Ledger, least: float) -> float:
-    """The evidence less the data's part of the level; below ``least`` any smaller number will do.
+def current_margin(setting: Setting, ledger: Ledger, enough: float) -> float:
+    """The rule's margin, to be compared with the level; below ``enough`` any smaller number will do.
 
-    Exact evidence takes long: it is for decisions, for points of the curve and for those who look.
+    An exact margin takes long: it is for decisions, for points of the curve and for those who look.
     """
     rule, (state, marks, history, missing) = setting.stopping, ledger
     if marks[START] == NEVER:
         return -math.inf
-    noted = marks[SEEN] % history.sizes[STEP] == 0
-    bound = -math.inf if noted else least
+    on_curve = marks[SEEN] % history.sizes[STEP] == 0
+    if on_curve:
+        enough = -math.inf
     instance = instance_of(setting, state)
     if total(missing) > 0.0:
-        margin = rule.margin_missing(instance, state, marks[SEEN], missing, bound)
+        margin = rule.margin_missing(instance, state, marks[SEEN], missing, enough)
     else:
-        margin = rule.margin(instance, state, marks[SEEN], bound)
-    if margin >= bound:
+        margin = rule.margin(instance, state, marks[SEEN], enough)
+    if margin >= enough:
         marks[EXACT] = marks[SEEN]
-    if noted:
-        _note_evidence(ledger)
+    if on_curve:
+        _add_point(ledger)
     return margin
 
 
 @jitable
-def _note_evidence(ledger: Ledger) -> None:
-    """A point of the curve after every so many samples: when it is full, after twice as many."""
+def _add_point(ledger: Ledger) -> None:
+    """Add the evidence to the curve; when the curve is full, keep every other point and double the step."""
     samples, sizes, curve = ledger.marks[SEEN], ledger.history.sizes, ledger.history.curve
     if sizes[POINTS] == curve.shape[0]:
         sizes[STEP] *= 2
@@ -186,8 +200,8 @@ def _note_evidence(ledger: Ledger) -> None:
 
 
 @jitable
-def _note_pursuit(ledger: Ledger) -> None:
-    """Whether another answer is pursued than after the ask before."""
+def _note_pursued(ledger: Ledger) -> None:
+    """Add a change if the pursued answer is another than after the last ask."""
     code, sizes, changes = ledger.state.plan.pursued, ledger.history.sizes, ledger.history.changes
     before = (sizes[CHANGES] - 1) % changes.shape[0]
     same = sizes[CHANGES] > 0
@@ -209,8 +223,8 @@ def replay(
 ) -> int:
     """Go through a record of events; returns how many were used: all, or up to the one that decides.
 
-    ``found`` becomes the arm that each ask would choose; where a record says otherwise, the record is
-    followed (-1: it says nothing).
+    ``found`` gets the arm that each ask would choose. If the record has another arm, the record is
+    followed (-1: the record has none).
     """
     for place in range(record.kinds.size):
         arm, kind = record.arms[place], record.kinds[place]
@@ -222,20 +236,16 @@ def replay(
                 _ask_instead(ledger, found[place], arm)
         elif kind == RELEASED:
             give_up(ledger, arm)
-        elif kind == MISSING:
-            miss(ledger, arm)
-        elif decides(ledger, _take_one(setting, level, ledger, record, place), level):
+        elif _take_one(setting, level, ledger, record, place):
             return place + 1
     return record.kinds.size
 
 
 @jitable
 def take(setting: Setting, level: float, ledger: Ledger, record: Record) -> int:
-    """The same for samples and looks (compiled code takes a generator in no time, not from Python)."""
+    """``replay`` without asks, and so without a generator, which takes long to pass from Python."""
     for place in range(record.kinds.size):
-        if record.kinds[place] == MISSING:
-            miss(ledger, record.arms[place])
-        elif decides(ledger, _take_one(setting, level, ledger, record, place), level):
+        if _take_one(setting, level, ledger, record, place):
             return place + 1
     return record.kinds.size
 
@@ -247,20 +257,25 @@ def decides(ledger: Ledger, margin: float, level: float) -> bool:
 
 
 @jitable
-def _take_one(setting: Setting, level: float, ledger: Ledger, record: Record, place: int) -> float:
+def _take_one(setting: Setting, level: float, ledger: Ledger, record: Record, place: int) -> bool:
+    """Enter a sample, a missing value or a look; returns whether that decides."""
     arm, kind = record.arms[place], record.kinds[place]
+    if kind == MISSING:
+        miss(ledger, arm)
+        return False
     if kind != LOOKED:
         if kind == FOUND:
             ledger.missing[arm] -= 1.0
         if record.waited[place] == 0:
             expect(ledger, arm, kind == RECORDED)
         tell(setting, ledger, arm, record.samples[place])
-    return weigh_all(setting, ledger, -math.inf if kind == LOOKED else level)
+    margin = current_margin(setting, ledger, -math.inf if kind == LOOKED else level)
+    return decides(ledger, margin, level)
 
 
 @jitable
 def _ask_instead(ledger: Ledger, chosen: int, arm: int) -> None:
-    """The last ask was for another arm than the chosen one."""
+    """Count the last ask as one for ``arm``, not for the chosen one."""
     ledger.state.taken[chosen] -= 1.0
     ledger.state.taken[arm] += 1.0
     ledger.history.arms[chosen, 0] -= 1

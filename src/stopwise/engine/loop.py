@@ -9,57 +9,38 @@ import numpy as np
 
 from stopwise.core.arrays import Floats, Ints, Rng, assign, copied
 from stopwise.core.data import Data, Plan, Report, State
-from stopwise.core.errors import MissingMethod
-from stopwise.core.functions import inline, jitable
-from stopwise.core.values import Value
+from stopwise.core.functions import jitable
 from stopwise.engine.design import Design, Setting
-from stopwise.engine.ending import Ending
-from stopwise.families.family import Family
+from stopwise.engine.source import Source
 from stopwise.problems.instance import Instance
 
-FINE = int(Ending.FINE)
-BAD_SAMPLE, BAD_WEIGHTS = int(Ending.BAD_SAMPLE), int(Ending.BAD_WEIGHTS)
-BAD_ARM, BAD_EVIDENCE = int(Ending.BAD_ARM), int(Ending.BAD_EVIDENCE)
+# how ``run_rounds`` ended: well, or with a number that makes no sense (worker.py says whose)
+FINE, BAD_SAMPLE, BAD_WEIGHTS, BAD_ARM, BAD_EVIDENCE = range(5)
 CHECK_EVERY = 64  # rounds between two checks of the weights
 REFRESH = 1024  # rounds after which caches are built anew, so that rounding cannot pile up
 
 
-class Source(Value):
-    """Where a run's samples come from."""
-
-    @inline
-    def next_sample(self, family: Family, arm: int, rng: Rng) -> float:
-        """The next sample of an arm."""
-        raise MissingMethod("next_sample", self)
-
-
-class AtMeans(Source):
-    """Samples of the family, at the true means."""
-
-    means: Floats
-
-    def next_sample(self, family: Family, arm: int, rng: Rng) -> float:
-        return family.of_arm(arm).draw(self.means[arm], rng)
-
-
 class Clock(NamedTuple):
-    """How many samples have come, and with which one every arm had its first samples."""
+    """How many samples have come, and how many it took until every arm had its first samples."""
 
     rounds: int
     start: int
 
 
 class Outcome(NamedTuple):
-    """Row d is for the d-th of rising levels; time 0: undecided."""
+    """When a run crossed each level, with which answer and counts; ``run_rounds`` fills it.
+
+    Row d is for the d-th of rising levels; time 0: undecided.
+    """
 
     times: Ints
-    codes: Ints
+    codes: Ints  # of the answers
     counts: Floats
     progress: Ints  # rounds done, and levels crossed
 
 
 class Trace(NamedTuple):
-    """Round by round, as far as there is room."""
+    """What happened in each of the first rounds, as many as there are rows; ``run_rounds`` fills it."""
 
     arms: Ints
     samples: Floats
@@ -70,7 +51,7 @@ class Trace(NamedTuple):
 
 
 def begin(design: Design, live: bool = False) -> State:
-    """A run before its first sample; a live one has samples in flight."""
+    """The state of a run before its first sample; in a live run samples may be in flight."""
     problem, family = design.problem, design.family
     arms, size = problem.arms, problem.code_size()
     counts, stats = np.zeros(arms), family.init_stats(arms)
@@ -97,7 +78,7 @@ def instance_of(setting: Setting, state: State) -> Instance:
 
 @jitable(inline=True)
 def choose(setting: Setting, instance: Instance, state: State, clock: Clock, rng: Rng) -> int:
-    """The next arm after so many rounds: every arm in turn at first, then what the strategy says."""
+    """The next arm: every arm in turn until all have their first samples, then the strategy's choice."""
     rounds, start = clock
     if rounds < start:
         arm = rounds % state.taken.size
@@ -111,9 +92,13 @@ def choose(setting: Setting, instance: Instance, state: State, clock: Clock, rng
 def observe(
     setting: Setting, instance: Instance, state: State, clock: Clock, arm: int, sample: float
 ) -> None:
-    """Enter the sample that completes round ``rounds``; from ``start`` on the problem has a cache."""
+    """Add a sample to the data and tell family, rule, problem and strategy; the clock counts this sample.
+
+    The problem's cache exists from the round on in which every arm has its first samples.
+    """
     problem, estimated, data, cache = instance
-    (rounds, start), before = clock, data.means[arm]
+    rounds, start = clock
+    before = data.means[arm]
     data.counts[arm] += 1.0
     state.sums[arm] += sample
     data.means[arm] = state.sums[arm] / data.counts[arm]
@@ -139,14 +124,15 @@ def run_rounds(
     outcome: Outcome,
     trace: Trace,
 ) -> int:
-    """Go on until every level is crossed or ``stop`` rounds are done; returns a ``Ending``.
+    """Go on with a run until every level is crossed or ``stop`` rounds are done; returns how it ended.
 
-    ``source`` has the samples; ``rng`` draws those of a family.
+    ``levels`` rise. ``rng`` draws the samples and ``strategy_rng`` is for strategies that use randomness.
+    ``state``, ``outcome`` and ``trace`` are written; the next call goes on from where this one ended.
     """
     instance, arms = instance_of(setting, state), state.taken.size
-    rounds, done = outcome.progress[0], outcome.progress[1]
+    rounds, crossed = outcome.progress[0], outcome.progress[1]
     start, ending = setting.family.first_samples() * arms, FINE
-    while rounds < stop and done < levels.size:
+    while rounds < stop and crossed < levels.size:
         arm = choose(setting, instance, state, Clock(rounds, start), strategy_rng)
         if not 0 <= arm < arms:
             ending = BAD_ARM
@@ -163,16 +149,17 @@ def run_rounds(
         observe(setting, instance, state, Clock(rounds, start), arm, sample)
         traced = rounds <= trace.arms.size
         if rounds >= start:
-            enough = -math.inf if traced else levels[done]
+            # below ``enough`` a rule may return any smaller number, which is quicker; a trace shows it
+            enough = -math.inf if traced else levels[crossed]
             margin = setting.stopping.margin(instance, state, rounds, enough)
             if math.isnan(margin):
                 ending = BAD_EVIDENCE
                 break
-            while done < levels.size and margin >= levels[done]:
-                outcome.times[done] = rounds
-                assign(outcome.codes[done], state.report.answer)
-                assign(outcome.counts[done], state.data.counts)
-                done += 1
+            while crossed < levels.size and margin >= levels[crossed]:
+                outcome.times[crossed] = rounds
+                assign(outcome.codes[crossed], state.report.answer)
+                assign(outcome.counts[crossed], state.data.counts)
+                crossed += 1
         if traced:
             row = rounds - 1
             trace.arms[row], trace.samples[row] = arm, sample
@@ -180,5 +167,5 @@ def run_rounds(
             assign(trace.leading[row], state.report.answer)
             trace.evidence[row] = state.report.evidence[0]
             trace.allowance[row] = state.report.allowance[0]
-    outcome.progress[0], outcome.progress[1] = rounds, done
+    outcome.progress[0], outcome.progress[1] = rounds, crossed
     return ending

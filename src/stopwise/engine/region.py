@@ -15,7 +15,7 @@ from stopwise.stopping.rule import StoppingRule
 
 
 class _AllArms(Problem, listed=False):
-    """All arms at once: what the region is about."""
+    """A question about all means at once, as the region is: stopping rules give its level."""
 
     arms: int
 
@@ -30,9 +30,10 @@ variant(region_growth, Growths)(lambda rule_state: total(rule_state.arms))
 
 
 def region_level(rule: StoppingRule, arms: int, family: Family) -> Callable[[float], float]:
-    """log f(t) = beta(t, t^-5) for all arms together, but for the arms' own growths.
+    """A function that gives log f(t) = beta(t, t^-5) for all arms together, but for the arms' own growths.
 
-    For rules that are no thresholds, that of the literature's experiments, log((1 + log t) t^5).
+    beta is the threshold of the stopping rule. Rules that are not thresholds get f of the literature's
+    experiments, log((1 + log t) t^5).
     """
 
     def log_f(rounds: float) -> float:

@@ -1,10 +1,9 @@
-"""A worker: one run after the other, by the compiled loop."""
+"""A worker: one run after the other, by the compiled loop; and the errors of runs."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -13,31 +12,44 @@ from stopwise.core.compile import kernels
 from stopwise.core.data import State
 from stopwise.core.errors import StopwiseError
 from stopwise.engine.design import Design, generator
-from stopwise.engine.ending import Ending
-from stopwise.engine.loop import Outcome, Trace, begin, run_rounds
+from stopwise.engine.loop import (
+    BAD_ARM,
+    BAD_EVIDENCE,
+    BAD_SAMPLE,
+    BAD_WEIGHTS,
+    FINE,
+    Outcome,
+    Trace,
+    begin,
+    run_rounds,
+)
 from stopwise.engine.source import Supply, empty_source
 
 CHUNK = 32_768  # rounds between chances to stop
 
 
 class Worker:
-    """Runs of one design; the state is used again from run to run."""
+    """Runs of one design, one after the other, in the same memory."""
 
     def __init__(self, design: Design, trace: Trace | None = None) -> None:
         self.design = design
         self.state: State = begin(design)
         memory = arrays_in(self.state._replace(cache=None))  # a cache is built from data anyway
-        self._first = [(each, each.copy()) for each in memory if each.flags.writeable]
+        # each array of the state, with a copy of what is in it before the first sample
+        self._memory = [(each, each.copy()) for each in memory if each.flags.writeable]
         self.trace = new_trace(design.code_size) if trace is None else trace
         self.kernel = kernel(design, self.state, self.trace)
 
     def run(
         self, seed: int, cell: int, repetition: int, outcome: Outcome, stopped: Callable[[], bool]
     ) -> Iterator[int]:
-        """One run, in chunks; yields the rounds done so far."""
+        """One run into ``outcome``, in chunks of rounds; yields the rounds done so far after each.
+
+        The run depends on the seed, the cell of a study and the repetition alone.
+        """
         design = self.design
-        for each, first in self._first:
-            each[...] = first
+        for array, content in self._memory:
+            array[...] = content
         rng = strategy_rng = generator(seed, cell, repetition)
         if design.strategy.uses_randomness:
             strategy_rng = generator(seed, cell, repetition, 1)
@@ -49,25 +61,44 @@ class Worker:
                 *(design.setting, supply.source, design.levels, stop, rng, strategy_rng),
                 *(self.state, outcome, self.trace),
             )
-            if ending != Ending.FINE:
-                raise Ending(ending).error(design, self.state, int(outcome.progress[0]))
+            if ending != FINE:
+                raise bad_number(ending, design, self.state, int(outcome.progress[0]))
             yield int(outcome.progress[0])
             over = outcome.progress[1] == design.levels.size
             if over or outcome.progress[0] >= design.max_rounds or stopped():
                 break
-        for place in range(int(outcome.progress[1]), design.levels.size):
-            outcome.counts[place] = self.state.data.counts
+        outcome.counts[int(outcome.progress[1]) :] = self.state.data.counts  # of undecided levels
 
 
-def new_trace(code_size: int, room: int = 0) -> Trace:
-    """Room for so many rounds."""
-    codes = [np.zeros((room, code_size), dtype=np.int64) for _ in range(2)]
-    arms = np.zeros(room, dtype=np.int64)
-    return Trace(arms, np.zeros(room), codes[0], codes[1], np.zeros(room), np.zeros(room))
+def bad_number(ending: int, design: Design, state: State, rounds: int) -> StopwiseError:
+    """Which function gave a number that makes no sense, and for which data."""
+    problem, family, strategy, rule = (type(each).__name__ for each in design.setting)
+    source = "an arm's law" if design.laws else f"draw of {family}"
+    weights, arms = state.plan.weights.tolist(), state.taken.size
+    sentence = {
+        BAD_SAMPLE: f"{source} gave a sample that is not finite",
+        BAD_WEIGHTS: (
+            f"target of {strategy} (or the oracle of {problem}) gave weights that are not >= 0 with sum 1: "
+            f"{weights}"
+        ),
+        BAD_ARM: f"next_arm of {strategy} gave an arm that is none of 0 to {arms - 1}",
+        BAD_EVIDENCE: (
+            f"margin of {rule} gave nan: the evidence (cost or project of {problem}) is not a number >= 0"
+        ),
+    }[ending]
+    counts, means = state.data.counts.tolist(), state.data.means.tolist()
+    return StopwiseError(f"{sentence}, after {rounds} rounds, counts {counts}, means {means}.")
+
+
+def new_trace(code_size: int, rounds: int = 0) -> Trace:
+    """An empty trace for so many rounds."""
+    pursued, leading = np.zeros((2, rounds, code_size), dtype=np.int64)
+    arms = np.zeros(rounds, dtype=np.int64)
+    return Trace(arms, np.zeros(rounds), pursued, leading, np.zeros(rounds), np.zeros(rounds))
 
 
 def new_outcome(design: Design) -> Outcome:
-    """Room for one run."""
+    """The outcome of a run that has not begun."""
     deltas, arms = design.levels.size, design.truth.size
     return Outcome(
         np.zeros(deltas, dtype=np.int64),
@@ -77,12 +108,13 @@ def new_outcome(design: Design) -> Outcome:
     )
 
 
-_kernels: dict[tuple[Any, ...], Callable[..., int]] = {}
+Kernel = Callable[..., int]  # ``run_rounds``, compiled or not
+_kernels: dict[tuple[object, ...], Kernel] = {}  # by what they were compiled for
 _compiling = threading.Lock()
 
 
-def kernel(design: Design, state: State, trace: Trace) -> Callable[..., int]:
-    """The compiled loop; one that may allocate where a user's functions do; plain without a compiler."""
+def kernel(design: Design, state: State, trace: Trace) -> Kernel:
+    """``run_rounds``, compiled for this design; itself where compilation is switched off."""
     key = (
         kernels.kind(design.setting),
         kernels.kind(state.strategy_state),
@@ -95,28 +127,20 @@ def kernel(design: Design, state: State, trace: Trace) -> Callable[..., int]:
     return _kernels[key]
 
 
-def _compile(design: Design, state: State, trace: Trace) -> Callable[..., int]:
+def _compile(design: Design, state: State, trace: Trace, allocates: bool = False) -> Kernel:
+    """Compile by running no rounds; if users' methods create arrays, again as a loop that may do so."""
+    found, rng = kernels.compiled(run_rounds, allocates), generator(0, 0, 0)
     try:
-        return _compiled(design, state, trace, False)
+        found(
+            *(design.setting, empty_source(design), design.levels, 0, rng, rng),
+            *(state, new_outcome(design), trace),
+        )
     except Exception as error:
         if not kernels.from_compiler(error):
             raise
-    try:
-        return _compiled(design, state, trace, True)
-    except Exception as error:
-        if not kernels.from_compiler(error):
-            raise
-        raise CannotCompile(design, error) from error
-
-
-def _compiled(design: Design, state: State, trace: Trace, allocates: bool) -> Callable[..., int]:
-    """The loop, compiled by running no rounds."""
-    found = kernels.compiled(run_rounds, allocates)
-    rng = generator(0, 0, 0)
-    found(
-        *(design.setting, empty_source(design), design.levels, 0, rng, rng),
-        *(state, new_outcome(design), trace),
-    )
+        if allocates:
+            raise CannotCompile(design, error) from error
+        return _compile(design, state, trace, allocates=True)
     return found
 
 

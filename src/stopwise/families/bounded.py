@@ -70,11 +70,9 @@ class OnInterval(Family, listed=False):
         width = high - low
         p, q = (mu - low) / width, (lam - low) / width
         if divergences.survive_rounding(p, q):
-            return divergences.binary_divergence(p, q)
-        return (
-            divergences.coin_divergence(mu - low, high - mu, lam - mu, lam - low, high - lam)
-            / width
-        )
+            return divergences.coin_divergence(p, 1.0 - p, q - p, q, 1.0 - q)
+        whole = divergences.coin_divergence(mu - low, high - mu, lam - mu, lam - low, high - lam)
+        return whole / width
 
     def natural(self, mu: float) -> float:
         return math.log((mu - self.low) / (self.high - mu)) / (self.high - self.low)

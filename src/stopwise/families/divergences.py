@@ -89,21 +89,13 @@ def square_ratio(factor: float, x: float, over: float) -> float:
 
 
 @jitable
-def binary_divergence(p: float, q: float) -> float:
-    """The divergence between two coins, finite for p on the boundary."""
-    if q <= 0.0 or q >= 1.0:
-        return 0.0 if p == q else math.inf
-    heads = scaled_entropy_gap(p, q - p, q)
-    return heads + scaled_entropy_gap(1.0 - p, p - q, 1.0 - q)
-
-
-@jitable
 def coin_divergence(
     heads: float, tails: float, delta: float, new_heads: float, new_tails: float
 ) -> float:
     """heads + tails times the divergence between coins whose odds are heads to tails.
 
-    ``delta`` is new_heads - heads and tails - new_tails, which are given with all their digits.
+    ``delta`` is new_heads - heads and tails - new_tails: all are given, with all their digits. Finite for
+    heads or tails of 0.
     """
     if new_heads <= 0.0 or new_tails <= 0.0:
         return 0.0 if delta == 0.0 else math.inf

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.core.arrays import Floats, Ints, Rng
-from stopwise.core.checks import vector
+from stopwise.core.checks import entries, vector
 from stopwise.core.errors import BadArgument, MissingMethod, NotDefined
 from stopwise.core.functions import inline, jitable
 from stopwise.core.roots import Equation, bracketed_newton
@@ -444,15 +444,8 @@ def check_means(given: ArrayLike, size: int, family: Family, closed: bool = Fals
     family.check_arms(size)
     array = vector("means", given, size)
     low, high = family.interval()
-    outside = (array < low) | (array > high)
-    if not closed:
-        outside |= (array <= low) | (array >= high)
-    if np.any(outside):
-        brackets = "[]" if closed else "()"
-        arm = int(np.argmax(outside))
-        raise BadArgument(
-            f"means[{arm}]",
-            float(array[arm]),
-            f"means of {family!r} lie in {brackets[0]}{low:g}, {high:g}{brackets[1]}",
-        )
-    return array
+    if closed:
+        inside, ends = (low <= array) & (array <= high), f"[{low:g}, {high:g}]"
+    else:
+        inside, ends = (low < array) & (array < high), f"({low:g}, {high:g})"
+    return entries("means", array, inside, f"means of {family!r} lie in {ends}")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.core.arrays import Floats, Ints, Rng, moments_with
-from stopwise.core.checks import is_list, positive, vector
+from stopwise.core.checks import entries, is_list, positive, vector
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.functions import jitable
 from stopwise.core.options import NUMBERS, POSITIVE, Option
@@ -314,7 +314,4 @@ def _reach(family: GaussianArm, level: float) -> float:
 def _positive(name: str, given: ArrayLike) -> Floats:
     """Numbers above 0, one for each arm."""
     found = vector(name, given)
-    if np.any(found <= 0.0):
-        arm = int(np.argmax(found <= 0.0))
-        raise BadArgument(f"{name}[{arm}]", float(found[arm]), "a number above 0")
-    return found
+    return entries(name, found, found > 0.0, "a number above 0")

@@ -28,7 +28,7 @@ class Law(Protocol):
         """The standard deviation of one sample."""
 
     @property
-    def identity(self) -> tuple[Any, ...]:
+    def identity(self) -> tuple[object, ...]:
         """Words for it, and what tells it from others: numbers, texts and arrays."""
 
     def draw(self, count: int, rng: Rng) -> Floats:
@@ -42,12 +42,10 @@ class NormalLaw(NamedTuple):
     deviation: float
 
     @property
-    def identity(self) -> tuple[Any, ...]:
-        """Its kind and numbers."""
+    def identity(self) -> tuple[object, ...]:
         return ("normal", *self)
 
     def draw(self, count: int, rng: Rng) -> Floats:
-        """So many samples."""
         return self.mean + self.deviation * rng.standard_normal(count)
 
 
@@ -60,19 +58,16 @@ class BetaLaw(NamedTuple):
     high: float
 
     @property
-    def identity(self) -> tuple[Any, ...]:
-        """Its kind and numbers."""
+    def identity(self) -> tuple[object, ...]:
         return ("beta", *self)
 
     def draw(self, count: int, rng: Rng) -> Floats:
-        """So many samples."""
         width = self.high - self.low
         share, spread = (self.mean - self.low) / width, self.deviation / width
         if spread == 0.0:
             return np.full(count, self.mean)
-        both = (
-            share * (1.0 - share) / spread**2 - 1.0
-        )  # a + b: the variance is m (1 - m)/(a + b + 1)
+        # a + b: the variance is m (1 - m)/(a + b + 1)
+        both = share * (1.0 - share) / spread**2 - 1.0
         found = self.low + width * rng.beta(share * both, (1.0 - share) * both, count)
         return np.clip(found, self.low, self.high)  # rounding
 
@@ -97,21 +92,17 @@ class PilotLaw(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Of the values."""
         return float(self.values.mean())
 
     @property
     def deviation(self) -> float:
-        """Of one value drawn from them."""
         return float(self.values.std())
 
     @property
-    def identity(self) -> tuple[Any, ...]:
-        """The values."""
+    def identity(self) -> tuple[object, ...]:
         return (f"{self.values.size} pilot values", self.values)
 
     def draw(self, count: int, rng: Rng) -> Floats:
-        """So many samples."""
         return self.values[rng.integers(self.values.size, size=count)]
 
 
@@ -122,16 +113,14 @@ class FrozenLaw(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """By its own formula."""
         return float(self.distribution.mean())
 
     @property
     def deviation(self) -> float:
-        """By its own formula."""
         return float(self.distribution.std())
 
     @property
-    def identity(self) -> tuple[Any, ...]:
+    def identity(self) -> tuple[object, ...]:
         """Its class and parameters; of a class that is not SciPy's the source, too."""
         made = self.distribution.dist
         kind = type(made)
@@ -143,11 +132,10 @@ class FrozenLaw(NamedTuple):
         return (f"{made.name}({words})", kind.__qualname__, *whole, *((kind,) if own else ()))
 
     def draw(self, count: int, rng: Rng) -> Floats:
-        """So many samples."""
         found = self.distribution.rvs(size=count, random_state=rng)
         return np.asarray(found, dtype=np.float64)
 
 
-def in_words(law: Any) -> str:
+def in_words(law: Law) -> str:
     """A law and its standard deviation: "normal, sd 20"."""
     return f"{law.identity[0]}, sd {law.deviation:.4g}"

@@ -1,4 +1,4 @@
-"""Arms whose samples have a price: a divergence for each unit of money.
+"""Arms whose samples cost different amounts: divergences for each unit of money.
 
 Let c_k be what a sample of arm k costs and v_k the share of the money that goes to it. Then v_k/c_k
 samples are bought for each unit, and sum_k (v_k/c_k) d(mu_k, lambda_k) = sum_k v_k (d/c)_k: oracles that
@@ -43,12 +43,6 @@ class Priced(Family, listed=False):
 
     def update_of_arms(self, family: Self, arms: Ints) -> None:
         self.family.update_of_arms(family.family, arms)
-
-    def check_arms(self, arms: int) -> None:
-        self.family.check_arms(arms)
-
-    def check_truth(self) -> None:
-        self.family.check_truth()
 
 
 class PricedQuadratic(Priced, Quadratic, listed=False):

@@ -73,7 +73,7 @@ def mean_intervals(family: Family, state: State, delta: float, room: int = 0) ->
 
 def _copied(own: Family) -> Family:
     """An arm's family as it is now: what it has estimated may change in place."""
-    return type(own)(*(np.copy(x) if isinstance(x, np.ndarray) else x for x in own))
+    return own._make(np.copy(x) if isinstance(x, np.ndarray) else x for x in own)
 
 
 @lru_cache(4096)

@@ -1,9 +1,9 @@
 """Kernels on disk, used again as long as nothing that they were compiled from has changed.
 
-A kernel's file is named by its function and the types of its arguments. The file says which function
-each verb chose when the kernel was compiled, with a digest of that function; a kernel is loaded only
-where all of them are still chosen and unchanged. So an edit is never missed, whether of a function, of
-a helper or of a global, and an edit of one strategy leaves the kernels of all others alone.
+A kernel's file is named by its function and the types of its arguments. The file lists every function
+and method that the kernel was compiled from, with a digest; a kernel is loaded only while the same
+ones would be compiled and none of them has changed. So an edit is never missed, whether of a function,
+of a helper or of a global, and an edit of one strategy leaves the kernels of all others alone.
 
 A kernel's file can make whoever loads it do anything. So it is loaded only if nobody but its user (and
 the administrator) can have written it.
@@ -11,6 +11,7 @@ the administrator) can have written it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import io
@@ -19,30 +20,32 @@ import pickle
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from stopwise.core.compile import numba_objects as nb
 from stopwise.core.compile.digest import Unclear, digest
-from stopwise.core.compile.linking import Use
 from stopwise.core.compile.methods import finder
+from stopwise.core.functions import Function, Use
+
+Name = tuple[str, str]  # a module, and what is meant of it
 
 
 class KernelCache:
     """What numba asks of a cache, for one function: ``load_overload`` and ``save_overload``."""
 
-    def __init__(self, folder: Path, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, function: Function, options: dict[str, Any]) -> None:
         self.folder, self.function, self.options = folder, function, options
         self.uses: list[Use] | None = None  # of what is to be saved, if known
 
-    def load_overload(self, types: Any, context: Any) -> Any:
-        """The kernel, ready to run, or None: it is not here, or no longer what would be compiled."""
-        compiler: Any = importlib.import_module("numba.core.compiler")
-        typing: Any = importlib.import_module("numba.core.typing")
+    def load_overload(self, types: nb.Types, context: nb.TargetContext) -> nb.CompileResult | None:
+        """The kernel, ready to run; None if there is none, or something else would be compiled now."""
+        compiler = importlib.import_module("numba.core.compiler")
+        typing = importlib.import_module("numba.core.typing")
         _load_runtime(context)
         if not _usable(self.folder):
             return None
@@ -60,7 +63,7 @@ class KernelCache:
         payload[3] = typing.signature(result, *types)
         return compiler.CompileResult._rebuild(context, *payload)
 
-    def save_overload(self, types: Any, result: Any) -> None:
+    def save_overload(self, types: nb.Types, result: nb.CompileResult) -> None:
         """Keep the kernel, unless it depends on something of which no digest is known."""
         with suppress(Unclear, OSError, AttributeError, pickle.PicklingError):
             if self.uses is None or result.library.has_dynamic_globals:
@@ -76,7 +79,7 @@ class KernelCache:
             _pickler(buffer, classes(types)).dump(payload)
             _write(self._path(types, result.target_context), buffer.getvalue())
 
-    def _path(self, types: Any, context: Any) -> Path:
+    def _path(self, types: nb.Types, context: nb.TargetContext) -> Path:
         import numba
 
         versions = (numba.__version__, np.__version__, sys.version, os.name)
@@ -93,8 +96,8 @@ class KernelCache:
     cache_path = property(lambda self: str(self.folder))
 
 
-def _load_runtime(context: Any) -> None:
-    """What machine code calls. What compiling needs besides takes a third of a second to load."""
+def _load_runtime(context: nb.TargetContext) -> None:
+    """Load what machine code calls, without the compiler, which takes a third of a second to load."""
     try:
         importlib.import_module("numba.core.runtime").rtsys.initialize(context)
     except (ImportError, AttributeError):  # another numba
@@ -107,7 +110,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _usable(folder: Path) -> bool:
-    """Whether kernels are kept there; there is a warning if others may have put them there."""
+    """Whether kernels may be kept in this folder; warns if other users may write there."""
     try:
         found = folder.stat()
     except OSError:  # not there yet
@@ -125,7 +128,7 @@ def _ours(found: os.stat_result) -> bool:
     return found.st_uid in (os.geteuid(), 0) and not found.st_mode & 0o022
 
 
-@cache
+@functools.cache
 def _warn(path: Path) -> None:
     """Once for each."""
     warnings.warn(
@@ -136,43 +139,40 @@ def _warn(path: Path) -> None:
     )
 
 
-def _entry(use: Use) -> tuple[Any, str]:
+def _entry(use: Use) -> tuple[tuple[Name, tuple[Name, ...]], str]:
     """How to find a use again, and a digest of what is chosen for it."""
     return (_name(use.function), tuple(map(_name, use.kinds))), digest(use.chosen)
 
 
-def _name(thing: Any) -> tuple[str, str]:
+def _name(thing: Function | type) -> Name:
     if "<" in thing.__qualname__:
         raise Unclear(f"{thing!r} is no global of its module")
     return thing.__module__, thing.__qualname__
 
 
-def _found(function: tuple[str, str], kinds: tuple[tuple[str, str], ...]) -> Use:
+def _found(function: Name, kinds: tuple[Name, ...]) -> Use:
     return Use(_thing(*function), tuple(_thing(*kind) for kind in kinds))
 
 
 def _thing(module: str, name: str) -> Any:
     if module == finder.__module__:  # a method
         return finder(name)
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
 
 
-def classes(types: Any) -> list[type]:
+def classes(types: nb.Types) -> list[type]:
     """The classes of all values in the arguments; pickle might copy those of a script."""
     return list(dict.fromkeys(_walk(types)))
 
 
-def _walk(types: Any) -> Iterator[type]:
+def _walk(types: nb.Types) -> Iterator[type]:
     for each in types:
         if hasattr(each, "instance_class"):
             yield each.instance_class
         yield from _walk(getattr(each, "types", ()))
 
 
-def _spelled(types: Any) -> list[Any]:
+def _spelled(types: nb.Types) -> list[object]:
     """Types with the modules and fields of their classes; a script is known by its file."""
     return [
         (_place(each), _spelled(each.types)) if hasattr(each, "types") else str(each)
@@ -180,7 +180,7 @@ def _spelled(types: Any) -> list[Any]:
     ]
 
 
-def _place(kind: Any) -> Any:
+def _place(kind: nb.Type) -> object:
     found = getattr(kind, "instance_class", None)
     if found is None:
         return "tuple"
@@ -190,19 +190,19 @@ def _place(kind: Any) -> Any:
     return (module, found.__qualname__, found._fields)
 
 
-def _pickler(file: io.BytesIO, classes: list[type]) -> Any:
+def _pickler(file: io.BytesIO, classes: list[type]) -> pickle.Pickler:
     plain: Any = importlib.import_module("numba.core.serialize").NumbaPickler
     places = {kind: place for place, kind in enumerate(classes)}
 
     class Pickler(plain):  # type: ignore[misc]
-        def persistent_id(self, thing: Any) -> int | None:
+        def persistent_id(self, thing: object) -> int | None:
             return places.get(thing) if isinstance(thing, type) else None
 
     return Pickler(file, protocol=4)
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: Any, classes: list[type]) -> None:
+    def __init__(self, file: BinaryIO, classes: list[type]) -> None:
         super().__init__(file)
         self.classes = classes
 
@@ -211,7 +211,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all, whoever else writes."""
+    """Write a file whole or not at all, even while other processes write it."""
     make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:

@@ -1,4 +1,4 @@
-"""A digest of all that numba makes of a function: its code, and the values of the globals it reads."""
+"""A digest of all that numba compiles a function from: its code, and the globals that the code reads."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import dis
 import enum
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from stopwise.core import functions
+from stopwise.core.functions import Function
 
 RELEASED = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"}  # versions tell
 
 
 class Unclear(Exception):
-    """It depends on something of which no digest is known."""
+    """A function depends on a value of which no digest is known, such as a list."""
 
 
-def digest(function: Callable[..., Any]) -> str:
-    """Changes whenever the function would be compiled to something else; ``Unclear`` if unknown."""
+def digest(function: Function) -> str:
+    """A text that changes whenever the function would be compiled to something else."""
     seen: set[int] = set()
     return hashlib.sha256(repr(_of_function(function, seen)).encode()).hexdigest()
 
 
-def _of_function(function: Any, seen: set[int]) -> Any:
+def _of_function(function: Function, seen: set[int]) -> object:
     if id(function) in seen:
         return function.__qualname__
     seen.add(id(function))
@@ -56,7 +57,7 @@ def _globals(code: CodeType) -> set[str]:
     return found.union(*(_globals(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
-def _of_code(code: CodeType) -> Any:
+def _of_code(code: CodeType) -> object:
     constants = [
         _of_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts
     ]
@@ -64,7 +65,7 @@ def _of_code(code: CodeType) -> Any:
     return (code.co_code.hex(), constants, places, code.co_argcount, code.co_flags)
 
 
-def _of_value(value: Any, names: set[str], seen: set[int]) -> Any:
+def _of_value(value: Any, names: set[str], seen: set[int]) -> object:
     """A value as compiled code sees it; of a module, what the function's names may read."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return (type(value).__qualname__, repr(value))
@@ -83,10 +84,8 @@ def _of_value(value: Any, names: set[str], seen: set[int]) -> Any:
         return (repr(value.targetoptions), _of_function(value.py_func, seen))
     if isinstance(value, FunctionType):
         known = value in functions.declared or _released(value.__module__)
-    elif type(value).__module__.startswith(
-        "numba."
-    ):  # made from a user's function: numba.vectorize
-        known = False
+    elif type(value).__module__.startswith("numba."):
+        known = False  # made from a user's function: numba.vectorize
     else:
         known = callable(value) and _released(type(value).__module__) and hasattr(value, "__name__")
     if known:
@@ -94,10 +93,9 @@ def _of_value(value: Any, names: set[str], seen: set[int]) -> Any:
     raise Unclear(f"{value!r} is neither a number, an array nor a function that stopwise knows")
 
 
-def _of_class(kind: type) -> Any:
-    members = (
-        [(each.name, repr(each.value)) for each in kind] if issubclass(kind, enum.Enum) else []
-    )
+def _of_class(kind: type) -> object:
+    listed = kind if issubclass(kind, enum.Enum) else ()
+    members = [(each.name, repr(each.value)) for each in listed]
     return (kind.__module__, kind.__qualname__, getattr(kind, "_fields", ()), members)
 
 

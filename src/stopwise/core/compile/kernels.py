@@ -7,19 +7,19 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from stopwise.core import functions
-from stopwise.core.compile import linking, methods
+from stopwise.core.compile import linking, methods, numba_objects as nb
 from stopwise.core.compile.cache import KernelCache, classes, make_folder
 from stopwise.core.compile.digest import Unclear, digest
+from stopwise.core.functions import Function, Use
 from stopwise.core.values import Role
 from stopwise.core.waiting import waiting
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Function)
 
 
 class NotOnDisk(Exception):
@@ -33,27 +33,27 @@ _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 
 
 def compiled(function: F, allocates: bool = True, anew: bool = True) -> F:
-    """The function, compiled and cached on disk; itself when compilation is switched off.
+    """The function, compiled and cached on disk; the function itself when compilation is switched off.
 
-    Without ``allocates`` it may create no arrays, nor may what it calls unless declared so. Then no
-    references are counted, which in a loop over small arrays is most of the time. Without ``anew`` the
-    first kernel is read from disk, or there is none: NotOnDisk.
+    Without ``allocates`` neither the function nor what it calls may create arrays, but for functions that
+    are declared so. Then no references are counted, which takes most of the time of a loop over small
+    arrays. Without ``anew`` the first kernel must be on disk: otherwise the first call raises NotOnDisk.
     """
     if not switched_on():
         return function
     import numba
 
     options = {**_OPTIONS, "nogil": True, "_nrt": allocates}
-    dispatcher: Any = numba.njit(**options)(function)
+    dispatcher: nb.Dispatcher = numba.njit(**options)(function)
     compile_plainly = dispatcher._compiler.compile
     cache = dispatcher._cache = KernelCache(cache_folder(), function, options)
 
-    def compile_once(arguments: Any, result: Any) -> Any:
+    def compile_once(arguments: nb.Types, result: nb.Type) -> nb.CompileResult:
         if not (anew or dispatcher.overloads):
             raise NotOnDisk
         methods.teach_numba(install_pending)
         install_pending()
-        with waiting(_what(arguments)):
+        with waiting(_message(arguments)):
             found, cache.uses = _linked(compile_plainly, arguments, result)
         return found
 
@@ -62,9 +62,9 @@ def compiled(function: F, allocates: bool = True, anew: bool = True) -> F:
 
 
 def _linked(
-    compile_plainly: Callable[..., Any], *given: Any
-) -> tuple[Any, list[linking.Use] | None]:
-    """A kernel, and what it was compiled from; None: plain numba made it, and does not tell."""
+    compile_plainly: Function, *given: nb.Types
+) -> tuple[nb.CompileResult, list[Use] | None]:
+    """A kernel, and the functions that it was compiled from; None if plain numba compiled it."""
     if not linking.is_tested():
         return compile_plainly(*given), None
     try:
@@ -80,18 +80,19 @@ def _linked(
         return found, None
 
 
-def _what(arguments: Any) -> str:
+def _message(arguments: nb.Types) -> str:
+    """What to print while somebody waits."""
     names = [kind.__name__ for kind in classes(arguments) if issubclass(kind, Role)]
     what = f"compiling for {', '.join(names)}" if names else "compiling"
     return f"{what}; cached for next time (silence with STOPWISE_QUIET=1)"
 
 
 def foreign_state() -> str:
-    """A digest of all methods of users' classes: another one, and kernels are compiled anew."""
+    """A digest of all functions and methods of users: when it changes, kernels are compiled anew."""
     return " ".join(map(_state, functions.foreign.values()))
 
 
-def _state(function: Callable[..., Any]) -> str:
+def _state(function: Function) -> str:
     try:
         return digest(function)
     except Unclear:
@@ -103,13 +104,13 @@ def switched_on() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
-def kind(value: Any) -> Any:
-    """What compiled code depends on: the type of a value and of all that is in it."""
+def kind(value: object) -> object:
+    """The type of a value with the types of all its parts: what a kernel is compiled for."""
     return (type(value), *map(kind, value)) if isinstance(value, tuple) else type(value)
 
 
 def from_compiler(error: BaseException) -> bool:
-    """Whether numba raised it: a function that cannot be compiled, not one that fails."""
+    """Whether numba raised the error: a function cannot be compiled, rather than fails."""
     return type(error).__module__.startswith("numba")
 
 

@@ -11,34 +11,29 @@ from __future__ import annotations
 
 import gc
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 from stopwise.core import functions
-from stopwise.core.compile import passes
+from stopwise.core.compile import numba_objects as nb, passes
+from stopwise.core.functions import Function, Use
 
 TESTED = ("0.63.", "0.68.")  # versions of numba, oldest and newest: ``make test-versions``
 
-_environments: dict[str, Any] = {}  # of inner functions, which any later kernel may contain
-_callees: dict[Any, list[tuple[Use, Any]]] = {}  # what each of numba's dispatchers calls
+_environments: dict[str, nb.Environment] = {}  # of inner functions: any later kernel may have them
+_callees: dict[nb.Dispatcher, list[Call]] = {}  # by the compiled function that calls them
 _states: list[str] = []  # of users' functions, while something is compiled
-_calls: list[list[tuple[Use, Any]]] = []  # of what is being compiled, outermost first
-failures: list[tuple[Callable[..., Any], Exception]] = []  # of the last kernel, innermost first
+_calls: list[list[Call]] = []  # of what is being compiled, outermost first
+failures: list[tuple[Function, Exception]] = []  # of the last kernel, innermost first
 
 
-class Use(NamedTuple):
-    """A function that compiled code calls, and the classes that decide what is compiled for it."""
+class Call(NamedTuple):
+    """A use, and the compiled function that is called there."""
 
-    function: Callable[..., Any]
-    kinds: tuple[type, ...]
-
-    @property
-    def chosen(self) -> Callable[..., Any]:
-        """What is compiled for it."""
-        dispatch = getattr(self.function, "dispatch", None)
-        found: Callable[..., Any] = self.function if dispatch is None else dispatch(*self.kinds)
-        return found
+    use: Use
+    callee: nb.Dispatcher
 
 
 def is_tested() -> bool:
@@ -84,24 +79,25 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _replacements() -> list[tuple[Any, str, Any]]:
-    """What of numba is replaced, and by what."""
+def _replacements() -> list[nb.Replacement]:
     context = _internal("core.cpu").CPUContext
     template = _internal("core.typing.templates")._OverloadFunctionTemplate
     generator = type(_internal("core.registry").cpu_target.target_context.codegen())
     return [
-        (generator, "_library_class", _collecting(generator._library_class)),
-        (context, "get_executable", _executable(context.get_executable)),
-        (template, "_get_impl", _implementation),
+        nb.Replacement(generator, "_library_class", _collecting(generator._library_class)),
+        nb.Replacement(context, "get_executable", _executable(context.get_executable)),
+        nb.Replacement(template, "_get_impl", _implementation),
         *passes.replacements(),
     ]
 
 
-def _internal(name: str) -> Any:
+def _internal(name: str) -> ModuleType:
     return importlib.import_module(f"numba.{name}")
 
 
-def _implementation(template: Any, arguments: Any, keywords: Any) -> Any:
+def _implementation(
+    template: nb.Template, arguments: nb.Types, keywords: dict[str, nb.Type]
+) -> tuple[nb.Dispatcher, nb.Types]:
     """What numba compiles for these types: again only where it would inherit other flags.
 
     By itself numba keeps one for each set of the caller's flags, inherited or not.
@@ -112,42 +108,41 @@ def _implementation(template: Any, arguments: Any, keywords: Any) -> Any:
     key = (template.context, *types, *inherited, _states[-1])
     found = template._impl_cache.get(key)
     if found is None:
-        found = _compiled(template, key, arguments, keywords)
+        _calls.append([])
+        try:
+            found = template._build_impl(key, arguments, keywords)
+        except Exception as error:
+            if function in functions.declared:
+                failures.append((template._overload_func(*arguments), error))
+            raise
+        finally:
+            calls = _calls.pop()
+        _callees[found[0]] = calls
     if function in functions.declared:
         kinds = functions.decided_by(arguments[: getattr(function, "on", 0)])
-        _calls[-1].append((Use(function, tuple(kinds)), found[0]))
+        _calls[-1].append(Call(Use(function, tuple(kinds)), found[0]))
     return found
 
 
-def _compiled(template: Any, key: Any, arguments: Any, keywords: Any) -> Any:
-    """Compile it, and remember what it calls, or that it failed."""
-    _calls.append([])
-    try:
-        found = template._build_impl(key, arguments, keywords)
-    except Exception as error:
-        if type(template).key in functions.declared:
-            failures.append((template._overload_func(*arguments), error))
-        raise
-    finally:
-        made = _calls.pop()
-    _callees[found[0]] = made
-    return found
-
-
-def _closure(calls: list[tuple[Use, Any]], found: dict[Use, None]) -> dict[Use, None]:
+def _closure(calls: list[Call], found: dict[Use, None]) -> dict[Use, None]:
     """Everything that is called, directly or not."""
-    for use, dispatcher in calls:
+    for use, callee in calls:
         if use not in found:
             found[use] = None
-            _closure(_callees[dispatcher], found)
+            _closure(_callees[callee], found)
     return found
 
 
-def _executable(plain: Any) -> Any:
+def _executable(plain: Function) -> Function:
     """A function for Python: none for inner functions, whose libraries stay unfinished."""
     make = _internal("_dynfunc").make_function
 
-    def get_executable(context: Any, library: Any, function: Any, environment: Any) -> Any:
+    def get_executable(
+        context: nb.TargetContext,
+        library: nb.Library,
+        function: nb.Descriptor,
+        environment: nb.Environment,
+    ) -> object:
         if _is_inner(library, function):
             _environments[context.get_env_name(function)] = environment
             name = function.qualname.split(".")[-1]
@@ -162,7 +157,7 @@ def _executable(plain: Any) -> Any:
     return get_executable
 
 
-def _is_inner(library: Any, function: Any) -> bool:
+def _is_inner(library: nb.Library, function: nb.Descriptor) -> bool:
     """Whether only compiled code calls it: one of numba's own, or without a wrapper for Python."""
     if library._finalized or not hasattr(library, "callees"):
         return False
@@ -171,14 +166,14 @@ def _is_inner(library: Any, function: Any) -> bool:
     return lone or function.modname.startswith("numba.")
 
 
-def _collecting(plain: Any) -> Any:
+def _collecting(plain: type[nb.Library]) -> type[nb.Library]:
     """The class of code libraries that are finished with their outermost caller."""
 
     class Collecting(plain):  # type: ignore[misc]
-        def add_linking_library(self, library: Any) -> None:
+        def add_linking_library(self, library: nb.Library) -> None:
             self._linking_libraries.append(library)
 
-        def _optimize_functions(self, module: Any) -> None:
+        def _optimize_functions(self, module: nb.Module) -> None:
             """Only once, in the end."""
             module.data_layout = self._codegen._data_layout
 
@@ -187,11 +182,11 @@ def _collecting(plain: Any) -> Any:
             manager, builder = self._codegen._module_pass_manager()
             manager.run(self._final_module, builder)
 
-        def callees(self) -> list[Any]:
+        def callees(self) -> list[nb.Library]:
             """All that is called, directly or not, callers first: the linker takes what is asked for."""
-            found: dict[Any, None] = {}
+            found: dict[nb.Library, None] = {}
 
-            def visit(library: Any) -> None:
+            def visit(library: nb.Library) -> None:
                 for each in library._linking_libraries:
                     if each not in found:
                         if unfinished(each):
@@ -213,13 +208,13 @@ def _collecting(plain: Any) -> Any:
             self._final_module.verify()
             self._finalize_final_module()
 
-    def unfinished(library: Any) -> bool:
+    def unfinished(library: nb.Library) -> bool:
         return hasattr(library, "callees") and not library._finalized
 
     return Collecting
 
 
-def _copy(module: Any) -> Any:
+def _copy(module: nb.Module) -> nb.Module:
     """The module, with functions that may be inlined and left out."""
     external = importlib.import_module("llvmlite.binding").Linkage.external
     copy = module.clone()

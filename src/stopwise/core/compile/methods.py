@@ -11,21 +11,21 @@ from types import FunctionType
 from typing import Any
 
 from stopwise.core import functions
-from stopwise.core.functions import decided_by, declare, marks
+from stopwise.core.compile import numba_objects as nb
+from stopwise.core.functions import Function, decided_by, declare, marks
 from stopwise.core.values import Value
 
 
 @functools.cache
-def finder(name: str) -> Any:
+def finder(name: str) -> Function:
     """A function that calls the method of this name on its first argument, as ``len`` calls ``__len__``."""
 
     def call(value: Any, *given: Any) -> Any:
         return getattr(value, name)(*given)
 
-    def dispatch(kind: type, other: type = object) -> Callable[..., Any]:
+    def dispatch(kind: type, other: type = object) -> Function:
         method = getattr(kind, name)
-        found: Callable[..., Any] = method.dispatch(other) if hasattr(method, "table") else method
-        return found
+        return method.dispatch(other) if hasattr(method, "table") else method
 
     found: Any = call
     found.__name__ = found.__qualname__ = name
@@ -43,19 +43,24 @@ def teach_numba(install_pending: Callable[[], None]) -> None:
     from numba.extending import infer_getattr, lower_builtin
 
     @functools.cache
-    def template(name: str) -> Any:
+    def template(name: str) -> type[nb.Template]:
         function = finder(name)
 
         class Method(AbstractTemplate):
-            this: Any
+            this: nb.Type
             key = ("method", name)
 
-            def generic(self, given: Any, named: Any) -> Any:
+            def generic(self, given: nb.Types, named: dict[str, nb.Type]) -> nb.Signature:
                 found = self.context.resolve_value_type(function)
                 made = found.get_call_type(self.context, (self.this, *given), named)
                 return made.as_method()
 
-        def call(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        def call(
+            context: nb.TargetContext,
+            builder: nb.Builder,
+            signature: nb.Signature,
+            given: nb.Values,
+        ) -> nb.Values:
             found = context.typing_context.resolve_value_type(function)
             implementation = context.get_function(found, signature)
             context.add_linking_libs(getattr(implementation, "libs", ()))
@@ -71,8 +76,8 @@ def teach_numba(install_pending: Callable[[], None]) -> None:
         key = types.BaseNamedTuple
 
         def generic_resolve(  # type: ignore[override]
-            self, kind: Any, name: str
-        ) -> Any:
+            self, kind: nb.Type, name: str
+        ) -> nb.Type | None:
             method = getattr(kind.instance_class, name, None)
             if not isinstance(method, FunctionType) or not issubclass(kind.instance_class, Value):
                 return None
@@ -80,7 +85,7 @@ def teach_numba(install_pending: Callable[[], None]) -> None:
             install(self.context)
             return types.BoundFunction(found, kind)
 
-    def install(context: Any) -> None:
+    def install(context: nb.TypingContext) -> None:
         """Tell numba about methods that it meets for the first time."""
         if functions.pending:
             install_pending()

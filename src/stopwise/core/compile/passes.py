@@ -8,11 +8,11 @@ operation on numbers and arrays gives is found once for each compilation. bench/
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from types import CodeType
-from typing import Any
+from types import CodeType, ModuleType
 
 from stopwise.core import functions
+from stopwise.core.compile import numba_objects as nb
+from stopwise.core.functions import Function
 
 UNUSED = {
     "WithLifting",
@@ -36,31 +36,31 @@ INHERITED = {  # options that a function has from its caller unless it says othe
 }
 
 
-def replacements() -> list[tuple[Any, str, Any]]:
+def replacements() -> list[nb.Replacement]:
     """What of numba is replaced, and by what."""
-    builder: Any = _internal("compiler").DefaultPassBuilder
+    builder = _internal("core.compiler").DefaultPassBuilder
     pipeline = "define_nopython_pipeline"
-    calls = _internal("types.functions").BaseFunction
+    calls = _internal("core.types.functions").BaseFunction
     return [
-        (builder, pipeline, _without_unused(getattr(builder, pipeline))),
-        (calls, "get_call_type", _typed_once(calls.get_call_type)),
+        nb.Replacement(builder, pipeline, _without_unused(getattr(builder, pipeline))),
+        nb.Replacement(calls, "get_call_type", _typed_once(calls.get_call_type)),
     ]
 
 
-def _internal(name: str) -> Any:
-    return importlib.import_module(f"numba.core.{name}")
+def _internal(name: str) -> ModuleType:
+    return importlib.import_module(f"numba.{name}")
 
 
 def inherited() -> dict[str, str]:
     """What a function that is compiled now has from its caller."""
-    flags = _internal("targetconfig").ConfigStack.top_or_none()
+    flags = _internal("core.targetconfig").ConfigStack.top_or_none()
     return {option: repr(getattr(flags, flag)) for option, flag in INHERITED.items()}
 
 
-def _without_unused(plain: Callable[..., Any]) -> Any:
+def _without_unused(plain: Function) -> object:
     """numba's passes for a function, which it is told to run: those that may find something."""
 
-    def define(state: Any, name: str = "nopython") -> Any:
+    def define(state: nb.Pipeline, name: str = "nopython") -> nb.Pipeline:
         manager = plain(state, name)
         function = state.func_id
         nested = any(isinstance(each, CodeType) for each in function.code.co_consts)
@@ -72,13 +72,15 @@ def _without_unused(plain: Callable[..., Any]) -> Any:
     return staticmethod(define)
 
 
-def _typed_once(plain: Callable[..., Any]) -> Any:
+def _typed_once(plain: Function) -> Function:
     """What an operation on numbers and arrays gives: numba tries dozens of ways each time."""
-    types = importlib.import_module("numba.core.types")
+    types = _internal("core.types")
     plainest = (types.Number, types.Boolean, types.Array)
-    answers: dict[Any, Any] = {}
+    answers: dict[tuple[object, ...], tuple[nb.Signature, object]] = {}
 
-    def find(self: Any, context: Any, arguments: Any, keywords: Any) -> Any:
+    def find(
+        self: nb.Type, context: nb.TypingContext, arguments: nb.Types, keywords: dict[str, nb.Type]
+    ) -> nb.Signature:
         easy = not keywords and self.typing_key not in functions.declared
         if not (easy and all(isinstance(types.unliteral(each), plainest) for each in arguments)):
             return plain(self, context, arguments, keywords)
