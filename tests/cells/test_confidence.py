@@ -14,11 +14,9 @@ from stopwise.baselines.radius import (
     HoeffdingRadius,
     MixtureRadius,
     StylizedRadius,
-    reach,
 )
 from stopwise.baselines.see import doublings
 from stopwise.core.data import Data
-from stopwise.families.family import inverse
 
 COIN, UNIT = sw.Bernoulli(), sw.Gaussian(1.0)
 FALSE_ALARM = 1e-6
@@ -31,9 +29,13 @@ def test_a_bound_is_where_the_divergence_reaches_the_level(family: Any) -> None:
     for mean in (1.3, 4.0) if family not in (COIN,) else (0.02, 0.5, 0.97):
         for level in (1e-5, 0.01, 0.7, 9.0):
             for side in (1.0, -1.0):
-                there = inverse(family, mean, level, side)
-                far = abs(there - mean)
-                assert reach(family, mean, level, side) == pytest.approx(there, abs=1e-7 * far)
+                data = Data(np.ones(1), np.array([mean]))
+                end = StylizedRadius().bound(family, data, 0, Ends(side, level, 1.0))
+                near, far = (mean + part * (end - mean) for part in (1.0 - 1e-9, 1.0 + 1e-9))
+                assert side * (end - mean) > 0.0
+                assert family.divergence(mean, near) <= level
+                low, high = family.interval()
+                assert not low < far < high or family.divergence(mean, far) >= level
 
 
 def test_two_arms_are_apart_from_the_base_on_at_which_their_bounds_meet() -> None:

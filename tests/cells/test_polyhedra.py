@@ -11,6 +11,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.cells.polyhedra import MARGIN, _largest_margin, _point_found, check_not_empty
+from stopwise.cells.region import region
 from stopwise.core.errors import BadArgument
 
 LIGHT = """
@@ -34,18 +35,19 @@ def test_points_and_the_linear_program_agree(seed: int) -> None:
     margin = _largest_margin(normals, offsets, low, high)
     assert abs(margin - MARGIN) > 1e-7  # else nobody could tell
     assert margin > MARGIN or not _point_found(normals, offsets, low, high)
+    cell = region(2, normals, offsets)
     if margin > MARGIN:
-        check_not_empty("it", normals, offsets, sw.Bernoulli())
+        check_not_empty("it", cell, sw.Bernoulli())
         return
     with pytest.raises(BadArgument, match="an empty set"):
-        check_not_empty("it", normals, offsets, sw.Bernoulli())
+        check_not_empty("it", cell, sw.Bernoulli())
 
 
 def test_opposite_planes_that_touch_hold_no_interior() -> None:
     normals, wide = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.full(2, math.inf)
     assert not _point_found(normals, np.zeros(2), -wide, wide)
     with pytest.raises(BadArgument, match="an empty set"):
-        check_not_empty("it", normals, np.zeros(2), sw.Gaussian())
+        check_not_empty("it", region(2, normals, np.zeros(2)), sw.Gaussian())
 
 
 def test_usual_cells_need_no_optimiser() -> None:

@@ -36,6 +36,7 @@ class Row(NamedTuple):
 
 
 BEST, LOW = [0.9, 0.4, 0.3], [0.9, 0.2, 0.8]
+MANY = [0.9, *np.linspace(0.05, 0.5, 63)]
 UNDER = [0.2, -1.3, 0.4]
 LINEAR = sw.Linear([[1.0, 0.0], [0.0, 1.0], [0.9, 0.5]])
 PAPERS = [  # strategies with the rules of their papers, where they have one
@@ -64,6 +65,7 @@ ROWS = [
     Row(sw.Thresholding(3, 0.0), BELL, sw.StickyTrackAndStop(), sw.Stylized(), [0.7, -0.6, 0.8]),
     Row(sw.BestArm(3, 0.4), sw.Gaussian([0.3, 2.0, 0.9]), sw.TrackAndStop(), sw.MixtureMartingale(),
         [0.8, 1.0, 0.1]),
+    Row(sw.BestArm(64, 0.05), COIN, sw.TrackAndStop("D"), sw.Stylized(), MANY),
     Row(sw.BestArm(2), BELL, sw.FixedWeights([2, 1]), sw.Wealth(), [1.0, 0.0], [1.0, 3.0]),
     Row(sw.BestArm(2), BELL, sw.Uniform(), sw.Mixture(), [1.0, 0.0]),
     Row(sw.BestArm(2), sw.Bounded(), sw.TrackAndStop("D"), sw.Wealth(), [0.7, 0.5], 0.1),

@@ -138,7 +138,7 @@ def test_evidence_is_at_most_the_wealth_at_any_model_in_the_cell(seed: int) -> N
     arm = int(np.argmax(features @ fitted))
     code = problem.encode(arm)
     state = wealth_state(family, problem)
-    gaps, weights = bet_weights(family)
+    gaps, weights = bet_weights(*family.bet_sizes())
     for cell in range(len(features) - 1):
         other = cell if cell < arm else cell + 1
         y = features[arm] - features[other]

@@ -101,7 +101,8 @@ class JourdanReda(StoppingRule):
 
     def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
         """D is the largest cost of an arm on the wanted side; for "none" the least cost of all others."""
-        signed, best = state.rule_state.signed, 0
+        own: SignedCosts = state.rule_state
+        signed, best = own.signed, 0
         for k in range(signed.size):
             if signed[k] > signed[best]:
                 best = k

@@ -16,8 +16,8 @@ from stopwise.baselines.radius import (
     LEVEL_STEP,
     HoeffdingRadius,
     Radius,
+    RadiusRule,
     check_proxy,
-    check_radius,
     proxy,
     radius_named,
 )
@@ -29,7 +29,7 @@ from stopwise.problems.asked import some_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
 from stopwise.sampling.strategy import Direct
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.stopping.rule import weighed
 
 
 class Rejecting(Direct, listed=False):
@@ -122,7 +122,7 @@ class LUCBG(Rejecting):
 LIMIT_RADII = ("hoeffding", "mixture", "stylized")
 
 
-class BeyondLimit(StoppingRule):
+class BeyondLimit(RadiusRule):
     """Stop when an arm's confidence interval is beyond the limit, or all arms' on its other side.
 
     The evidence that an arm is on the wanted side is what its samples have against the limit; an arm is
@@ -130,7 +130,6 @@ class BeyondLimit(StoppingRule):
     the least sure rejection. Each arm can be misjudged in one way: K events (docs/bounds.md).
     """
 
-    radius: Radius
     title = "a confidence interval beyond the limit: any arm above or below"
     options = {
         "radius": Option(
@@ -143,18 +142,9 @@ class BeyondLimit(StoppingRule):
     def __init__(self, radius: Radius | str = "hoeffding") -> None:
         self.radius = radius_named(radius, LIMIT_RADII)
 
-    def __repr__(self) -> str:
-        return f"BeyondLimit({self.radius.name!r})"
-
     def level(self, problem: Problem, family: Family, delta: float) -> float:
         some_arm(self, problem)
-        if isinstance(self.radius, HoeffdingRadius):
-            check_proxy(self, family)
-        check_radius(self, self.radius, family)
-        return float(self.radius.base(problem.arms, delta))
-
-    def proven(self, problem: Problem, family: Family) -> bool:
-        return self.radius.is_proven()
+        return super().level(problem, family, delta)
 
     def init(self, question: Question) -> Sides:
         side, limit, _ = some_arm(self, question.problem)

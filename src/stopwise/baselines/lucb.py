@@ -12,13 +12,12 @@ import numpy as np
 
 from stopwise.baselines.radius import (
     LEVEL_STEP,
-    RADIUS,
     Ends,
     Radius,
+    RadiusRule,
     WithRadius,
     check_radius,
     leader,
-    radius_named,
 )
 from stopwise.core.arrays import Floats, Ints, Rng
 from stopwise.core.data import Data, State
@@ -27,7 +26,7 @@ from stopwise.families.family import Family
 from stopwise.problems.asked import best_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.stopping.rule import weighed
 
 
 class KLLUCB(WithRadius):
@@ -83,29 +82,17 @@ class LeaderAndRival(NamedTuple):
 NEXT, RIVAL = range(2)
 
 
-class BoundsApart(StoppingRule):
+class BoundsApart(RadiusRule):
     """Stop when an arm's lower bound is above all others' upper bounds, up to epsilon.
 
     The evidence for an arm is the largest base of the radius at which that is so.
     """
 
-    radius: Radius
     title = "confidence intervals that are apart: the best arm"
-    options = {"radius": RADIUS}
-
-    def __init__(self, radius: Radius | str = "mixture") -> None:
-        self.radius = radius_named(radius)
-
-    def __repr__(self) -> str:
-        return f"BoundsApart({self.radius.name!r})"
 
     def level(self, problem: Problem, family: Family, delta: float) -> float:
         best_arm(self, problem)
-        check_radius(self, self.radius, family)
-        return float(self.radius.base(problem.arms, delta))
-
-    def proven(self, problem: Problem, family: Family) -> bool:
-        return self.radius.is_proven()
+        return super().level(problem, family, delta)
 
     def init(self, question: Question) -> Overlap:
         arms = question.problem.arms
@@ -126,9 +113,9 @@ class BoundsApart(StoppingRule):
         return weighed(state, found, 0.0)
 
     def evidence(self, instance: Instance, state: State, code: Code) -> float:
-        t = max(float(state.data.counts.sum()), 1.0)
-        ends = Ends(state.rule_state.side, -math.inf, t)
-        found = _evidence_of(self.radius, instance, state.rule_state, int(code[0]), ends)
+        own: Overlap = state.rule_state
+        ends = Ends(own.side, -math.inf, max(float(state.data.counts.sum()), 1.0))
+        found = _evidence_of(self.radius, instance, own, int(code[0]), ends)
         return max(0.0, float(found))
 
 

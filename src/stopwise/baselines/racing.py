@@ -11,7 +11,7 @@ at (docs/bounds.md).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from stopwise.baselines.radius import (
     HoeffdingRadius,
     Radius,
     WithRadius,
-    check_proxy,
     check_radius,
     radius_named,
 )
@@ -47,11 +46,10 @@ RACE = Option(
 
 
 class Elimination(Value):
-    """What beats an arm in a race."""
+    """What beats an arm in a race; at the end of a round ``every`` arm is looked at, or the worst."""
 
-    if TYPE_CHECKING:
-        radius: Radius
-        every: bool
+    radius: Radius
+    every: bool
 
     def beaten_by(self, family: Family, data: Data, best: int, other: int, ends: Ends) -> float:
         """By how much the best beats another arm: a base of the radius. Below that of ``ends`` or less."""
@@ -59,10 +57,7 @@ class Elimination(Value):
 
 
 class Bounds(Elimination):
-    """Beaten is whose interval lies beyond that of the best; looked at is every arm, or the worst."""
-
-    radius: Radius
-    every: bool
+    """Beaten is whose interval lies beyond that of the best."""
 
     def beaten_by(self, family: Family, data: Data, best: int, other: int, ends: Ends) -> float:
         side, least, t = ends
@@ -76,9 +71,6 @@ class Bounds(Elimination):
 
 class Ratio(Elimination):
     """Beaten is who can be level with the best only at a large likelihood ratio (Chernoff)."""
-
-    radius: Radius
-    every: bool
 
     def beaten_by(self, family: Family, data: Data, best: int, other: int, ends: Ends) -> float:
         if ends.side * data.means[best] <= ends.side * data.means[other]:
@@ -109,10 +101,7 @@ class Race(WithRadius, listed=False):
 
     def init(self, question: Question) -> RaceState:
         test = race_named(self.race, self.radius)
-        if self.race == "elimination":
-            check_proxy(self, question.family)
-        else:
-            check_radius(self, self.radius, question.family)
+        check_radius(self, self.radius, question.family)
         asked, arms = best_arm(self, question.problem), question.problem.arms
         if asked.epsilon > 0.0:  # who is out may have been beaten by one who is out later
             raise NotDefined(
@@ -143,7 +132,8 @@ class Race(WithRadius, listed=False):
 
     def next_arm(self, instance: Instance, state: State, rounds: int, rng: Rng) -> int:
         """The next one that is left."""
-        left, turn = state.plan.weights, state.strategy_state.turn
+        own: RaceState = state.strategy_state
+        left, turn = state.plan.weights, own.turn
         arm = turn[0]
         while True:
             arm = arm + 1 if arm + 1 < left.size else 0
@@ -189,7 +179,7 @@ class SuccessiveElimination(Race):
     def __repr__(self) -> str:
         return "SuccessiveElimination()"
 
-    def identity(self) -> tuple[str, tuple[Any, ...]]:
+    def identity(self) -> tuple[str, tuple[()]]:
         return type(self).__name__, ()
 
 
@@ -284,8 +274,6 @@ class LastLeft(StoppingRule):
                 f"stopping: {self!r} with epsilon > 0; allowed: epsilon=0. In a race the epsilons of "
                 "several comparisons add up. BoundsApart() has an epsilon."
             )
-        if self.race == "elimination":
-            check_proxy(self, family)
         check_radius(self, self.test.radius, family)
         return float(self.test.radius.base(problem.arms, delta))
 
@@ -297,7 +285,8 @@ class LastLeft(StoppingRule):
         return Beaten(side, np.zeros(arms), np.full(arms, -math.inf))
 
     def update(self, instance: Instance, state: State, arm: int, sample: float) -> None:
-        state.rule_state.fresh[arm] = 1.0
+        own: Beaten = state.rule_state
+        own.fresh[arm] = 1.0
 
     def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
         """All but the least beaten arm have to be beaten; a first sample each is no race yet."""

@@ -10,7 +10,7 @@ and proves for "mixture" and "hoeffding" that all K intervals hold at all times 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,12 @@ from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.functions import allocates, inline, jitable, variant, variants
 from stopwise.core.options import Option
-from stopwise.core.values import Value, overrides
+from stopwise.core.values import Role, Value
 from stopwise.families.family import Family, OneVariance, Quadratic
+from stopwise.problems.problem import Problem
 from stopwise.sampling.strategy import Direct
+from stopwise.stopping.rule import StoppingRule
+from stopwise.stopping.wealth_state import has_mixture
 
 # by what the base grows when a strategy's own bounds have nothing left to ask: as if for delta/10
 LEVEL_STEP = math.log(10.0)
@@ -32,6 +35,8 @@ RADIUS = Option(
     {"enum": ["stylized", "mixture"]},
     "mixture: proven; stylized: the literature's, for experiments, not proven",
 )
+
+Size = tuple[float, float]  # scale and growth of an interval
 
 
 class Ends(NamedTuple):
@@ -54,7 +59,7 @@ class Radius(Value):
 
     name: ClassVar[str]  # by which files know it
 
-    def identity(self) -> tuple[str, tuple[Any, ...]]:
+    def identity(self) -> tuple[str, tuple[()]]:
         return self.name.capitalize(), ()
 
     def pair_against(self, family: Family, data: Data, arm: int, other: int, t: float) -> float:
@@ -77,14 +82,12 @@ class Radius(Value):
         return True
 
     @inline
-    def sized(
-        self, family: Family, count: float, mean: float, rounds: float
-    ) -> tuple[float, float]:
+    def sized(self, family: Family, count: float, mean: float, rounds: float) -> Size:
         """Scale and growth of the interval of an arm of this family."""
         return count, math.log(1.0 + math.log(rounds))
 
     @inline
-    def ruler(self, family: Family, arm: int) -> Any:
+    def ruler(self, family: Family, arm: int) -> Family:
         """The family by whose divergence an arm's interval is measured."""
         return family.of_arm(arm)
 
@@ -98,7 +101,8 @@ class Radius(Value):
         """The end of an arm's interval, above (side +1) or below (-1) its mean."""
         own, mean = self.ruler(family, arm), data.means[arm]
         scale, growth = self.sized(own, data.counts[arm], mean, ends.rounds)
-        return reach(own, mean, (ends.base + growth) / scale, ends.side)
+        level = (ends.base + growth) / scale
+        return own.upper(mean, level) if ends.side > 0.0 else own.lower(mean, level)
 
     @inline
     def against(self, family: Family, data: Data, arm: int, q: float, rounds: float) -> float:
@@ -199,9 +203,7 @@ class MixtureRadius(Radius):
     pair_against = variants(Radius.pair_against)
 
     @variant(pair_against, Quadratic)
-    def pair_against_quadratic(
-        self, family: Family, data: Data, arm: int, other: int, t: float
-    ) -> float:
+    def pair_quadratic(self, family: Family, data: Data, arm: int, other: int, t: float) -> float:
         """The pair's cost at the scales in place of the counts."""
         gap, noise, lost = data.means[arm] - data.means[other], 0.0, 0.0
         for k in (arm, other):
@@ -212,16 +214,12 @@ class MixtureRadius(Radius):
         return 0.5 * gap * gap / noise - lost
 
     @variants
-    def sized(
-        self, family: Family, count: float, mean: float, rounds: float
-    ) -> tuple[float, float]:
+    def sized(self, family: Family, count: float, mean: float, rounds: float) -> Size:
         """log m(data)/p_q(data) = N d(mu-hat, q) - r, see families/mixtures.py."""
         return count, family.wide_regret(count, mean)
 
     @variant(sized, Quadratic)
-    def sized_quadratic(
-        self, family: Family, count: float, mean: float, rounds: float
-    ) -> tuple[float, float]:
+    def sized_quadratic(self, family: Family, count: float, mean: float, rounds: float) -> Size:
         """The normal prior of one sample's weight about q itself: no place and no scale to set."""
         return count * count / (count + 1.0), 0.5 * math.log1p(count)
 
@@ -247,13 +245,11 @@ class HoeffdingRadius(Radius):
     def base(self, arms: int, delta: float) -> float:
         return math.log(4.0 * arms / delta)
 
-    def sized(
-        self, family: Family, count: float, mean: float, rounds: float
-    ) -> tuple[float, float]:
+    def sized(self, family: Family, count: float, mean: float, rounds: float) -> Size:
         """Each N spends a share of delta that is proportional to 1/N^2."""
         return count, 2.0 * math.log(count)
 
-    def ruler(self, family: Family, arm: int) -> Any:
+    def ruler(self, family: Family, arm: int) -> Family:
         return SubGaussian(proxy(family.of_arm(arm)))
 
 
@@ -262,7 +258,7 @@ RADII: dict[str, type[Radius]] = {
 }
 
 
-def radius_named(given: Any, allowed: tuple[str, ...] = ("stylized", "mixture")) -> Radius:
+def radius_named(given: Radius | str, allowed: tuple[str, ...] = ("stylized", "mixture")) -> Radius:
     """The radius of this name, or the one that is given."""
     if isinstance(given, str) and given in allowed:
         return RADII[given]()
@@ -284,47 +280,6 @@ class SubGaussian(OneVariance, listed=False):
         return self.spread
 
 
-@variants
-def reach(family: Family, mean: float, level: float, side: float) -> float:
-    """The point on one side of the mean where d(mean, .) reaches the level, or the end of the space.
-
-    Newton's method for sqrt(d), which is nearly linear, in a bracket: three steps, mostly.
-    """
-    low, high = family.mean_space()
-    far = high if side > 0.0 else low
-    near = mean
-    if level <= 0.0 or mean == far:
-        return mean
-    goal, x = math.sqrt(level), mean + side * math.sqrt(2.0 * level * family.variance_at(mean))
-    for _ in range(100):
-        if not min(near, far) < x < max(near, far):
-            x = (
-                near + 0.5 * (far - near)
-                if math.isfinite(far)
-                else mean + 2.0 * (near - mean) + side
-            )
-        value, slope = family.divergence(mean, x), family.divergence_slope(mean, x)
-        if value > level:
-            far = x
-        else:
-            near = x
-        if not (math.isfinite(value) and slope != 0.0):
-            x = math.nan
-            continue
-        root = math.sqrt(value)
-        step = 2.0 * root * (goal - root) / slope
-        x += step
-        within = min(near, far) <= x <= max(near, far)
-        if within and abs(step) <= 1e-7 * abs(x - mean):  # the next step would be its square
-            return x
-    return near
-
-
-@variant(reach, Quadratic)
-def _reach(family: Family, mean: float, level: float, side: float) -> float:
-    return mean + side * math.sqrt(2.0 * family.variance_at(mean) * max(level, 0.0))
-
-
 @variants(inline=True)
 def proxy(family: Family) -> float:
     """The variance s^2 for which samples are s^2-sub-Gaussian; infinite if nothing is known.
@@ -338,7 +293,7 @@ def proxy(family: Family) -> float:
 variant(proxy, Quadratic)(lambda family: family.variance_at(0.0))
 
 
-def check_proxy(who: Any, family: Family) -> None:
+def check_proxy(who: Role, family: Family) -> None:
     """Refuse families whose samples are not known to be sub-Gaussian."""
     if not math.isfinite(proxy(family.of_arm(0))):
         raise NotDefined(
@@ -348,13 +303,11 @@ def check_proxy(who: Any, family: Family) -> None:
         )
 
 
-def check_radius(who: Any, radius: Radius, family: Family) -> None:
+def check_radius(who: Role, radius: Radius, family: Family) -> None:
     """Refuse a radius that is not known for the family."""
-    kind = type(family.of_arm(0))
-    known = (
-        issubclass(kind, Quadratic) or overrides(kind, "regret") or overrides(kind, "wide_regret")
-    )
-    if isinstance(radius, MixtureRadius) and not known:
+    if isinstance(radius, HoeffdingRadius):
+        check_proxy(who, family)
+    if isinstance(radius, MixtureRadius) and not has_mixture(family):
         raise NotDefined(
             f"{type(who).__name__} with {family!r}: no mixture is known for this family, so its "
             'proven radius is not either. Use radius="stylized", which is not proven.'
@@ -383,3 +336,23 @@ class WithRadius(Direct, listed=False):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.radius.name!r})"
+
+
+class RadiusRule(StoppingRule, listed=False):
+    """Stopping rules whose one option is a radius: the evidence is a base of the radius."""
+
+    radius: Radius
+    options = {"radius": RADIUS}
+
+    def __init__(self, radius: Radius | str = "mixture") -> None:
+        self.radius = radius_named(radius)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.radius.name!r})"
+
+    def level(self, problem: Problem, family: Family, delta: float) -> float:
+        check_radius(self, self.radius, family)
+        return float(self.radius.base(problem.arms, delta))
+
+    def proven(self, problem: Problem, family: Family) -> bool:
+        return self.radius.is_proven()

@@ -13,7 +13,7 @@ sample enters is decided before its value is seen, so each arm's samples in each
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import State
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.families.family import Family
-from stopwise.problems.asked import some_arm
+from stopwise.problems.asked import Limit, some_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Problem
 from stopwise.sampling.strategy import Direct
@@ -119,7 +119,7 @@ class Halves(NamedTuple):
 
 
 @variants
-def halves(strategy_state: Any, state: State) -> Halves:
+def halves(strategy_state: Floats | tuple[object, ...], state: State) -> Halves:
     """The two records of a run; by default all samples are in both."""
     data = state.data
     return Halves(data.counts, state.sums, data.counts, state.sums, data.counts[:0])
@@ -271,12 +271,12 @@ class QualifiedArm(StoppingRule):
     def proven(self, problem: Problem, family: Family) -> bool:
         return True
 
-    def init(self, question: Question) -> Floats:
-        side, limit, _ = some_arm(self, question.problem)
-        return np.array([side, limit])
+    def init(self, question: Question) -> Limit:
+        return some_arm(self, question.problem)
 
     def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
-        side, limit = state.rule_state[0], state.rule_state[1]
+        asked: Limit = state.rule_state
+        side, limit = asked.side, asked.limit
         records = halves(state.strategy_state, state)
         found, none, best = -math.inf, math.inf, 0
         for k in range(records.proof.size):

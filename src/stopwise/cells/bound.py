@@ -46,6 +46,15 @@ def total_divergence(family: Family, data: Data, model: Floats) -> float:
 
 
 @jitable
+def box_ends(family: Family, data: Data, arm: int, level: float) -> tuple[float, float]:
+    """The least and the largest mean of an arm in the box around the models with D(N, mu, .) <= level."""
+    if not data.counts[arm] > 0.0:
+        return family.interval()
+    own, mean, share = family.of_arm(arm), data.means[arm], level / data.counts[arm]
+    return own.lower(mean, share), own.upper(mean, share)
+
+
+@jitable
 def precision(family: Family, data: Data, arm: int) -> float:
     """An arm's weight in a mean over arms: its samples, by their variance where arms differ in that."""
     if family.arms_alike():
@@ -58,6 +67,9 @@ class Bounds(Cell):
 
     def add_hessian(self, family: Family, data: Data, closest: Floats, curve: Curve) -> None:
         pass
+
+    def pairwise(self) -> bool:
+        return True
 
 
 class Bound(Bounds):
@@ -84,9 +96,6 @@ class Bound(Bounds):
     def evidence(self, family: Family, data: Data, rule: CellEvidence, enough: float) -> float:
         return rule.bound_evidence(family, data, self, enough)
 
-    def pairwise(self) -> bool:
-        return True
-
 
 class Side(Bounds):
     """Every arm on one side: lambda_k >= limit (side +1) or <= limit (side -1), for all k."""
@@ -106,6 +115,3 @@ class Side(Bounds):
 
     def evidence(self, family: Family, data: Data, rule: CellEvidence, enough: float) -> float:
         return rule.side_evidence(family, data, self, enough)
-
-    def pairwise(self) -> bool:
-        return True

@@ -13,7 +13,6 @@ from stopwise.core.errors import MissingMethod
 from stopwise.core.functions import allocates, inline
 from stopwise.core.values import Value
 from stopwise.families.family import Family
-from stopwise.families.mirror import mirrored
 
 if TYPE_CHECKING:
     from stopwise.cells.bound import Bound, Side
@@ -105,7 +104,7 @@ class Cell(Value):
 
     def mirror(self) -> Cell:
         """The cell of all -lambda with lambda in this cell."""
-        return Mirrored(self)
+        raise MissingMethod("mirror", self)
 
 
 class Either(Cell):
@@ -139,29 +138,3 @@ class Either(Cell):
 
     def simplest(self) -> Cell:
         return (self.first if self.is_first else self.second).simplest()
-
-
-class Mirrored(Cell):
-    """A cell seen in a mirror: the family and the means change their sign, and the closest model."""
-
-    cell: Cell
-
-    def project(self, family: Family, data: Data, closest: Floats) -> float:
-        image = Data(data.counts, -data.means)
-        found = self.cell.project(mirrored(family), image, closest)
-        for k in range(closest.size):
-            closest[k] = -closest[k]
-        return found
-
-    def add_hessian(self, family: Family, data: Data, closest: Floats, curve: Curve) -> None:
-        image = Data(data.counts, -data.means)
-        self.cell.add_hessian(mirrored(family), image, -closest, curve)
-
-    def constrains(self, arm: int) -> bool:
-        return self.cell.constrains(arm)
-
-    def mixed_evidence(self, family: Family, data: Data, gap: float) -> float:
-        return self.cell.mixed_evidence(mirrored(family), Data(data.counts, -data.means), gap)
-
-    def pairwise(self) -> bool:
-        return self.cell.pairwise()

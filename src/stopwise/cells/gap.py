@@ -206,5 +206,5 @@ class Gap(Cell):
     def pairwise(self) -> bool:
         return True
 
-    def mirror(self) -> Cell:
+    def mirror(self) -> Gap:
         return Gap(self.other, self.arm, self.margin)

@@ -18,19 +18,28 @@ from stopwise.cells.half_space import Face, add_curved_hessian
 from stopwise.core.arrays import Floats, assign, fill, inner, smallest
 from stopwise.core.data import Curve, Data
 from stopwise.core.functions import jitable
+from stopwise.core.roots import bisection
+from stopwise.core.values import Value
 from stopwise.families.family import Family
 
 
-@jitable
-def _square(weights: Floats, offset: Floats, theta: float) -> float:
-    total = 0.0
-    for k in range(offset.size):
-        if offset[k] != 0.0:
-            if weights[k] <= theta:
-                return math.inf
-            x = offset[k] * weights[k] / (weights[k] - theta)
-            total += x * x
-    return total
+class Inside(Value):
+    """Whether the model at a multiplier theta is inside the sphere."""
+
+    weights: Floats
+    offset: Floats
+    radius: float
+
+    def holds(self, theta: float) -> bool:
+        """The model's distance from the center grows with theta."""
+        total = 0.0
+        for k in range(self.offset.size):
+            if self.offset[k] != 0.0:
+                if self.weights[k] <= theta:
+                    return False
+                x = self.offset[k] * self.weights[k] / (self.weights[k] - theta)
+                total += x * x
+        return total < self.radius * self.radius
 
 
 @jitable
@@ -45,21 +54,9 @@ def _stiffness(family: Family, data: Data) -> Floats:
 
 @jitable
 def _multiplier(weights: Floats, offset: Floats, radius: float) -> float:
-    """theta in [0, min w] at which the model reaches the sphere, by bisection on a monotone norm."""
-    least = smallest(weights)
-    goal = radius * radius
-    if _square(weights, offset, least) <= goal:
-        return least
-    left, right = 0.0, least
-    for _ in range(200):
-        middle = 0.5 * (left + right)
-        if middle == left or middle == right:
-            break
-        if _square(weights, offset, middle) < goal:
-            left = middle
-        else:
-            right = middle
-    return left
+    """theta in [0, min w] at which the model reaches the sphere; min w if it does not."""
+    least, inside = smallest(weights), Inside(weights, offset, radius)
+    return least if inside.holds(least) else bisection(inside, 0.0, least, 200)[0]
 
 
 class BallExterior(Cell):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +13,7 @@ from stopwise.cells.cell import Cell, CellEvidence
 from stopwise.cells.gap import Gap
 from stopwise.cells.half_space import HalfSpace
 from stopwise.cells.outside_ball import BallExterior
-from stopwise.cells.region import Region, fold_bounds, region
+from stopwise.cells.region import Region, region
 from stopwise.core import checks
 from stopwise.core.arrays import Floats
 from stopwise.core.checks import matrix, positive, vector
@@ -45,6 +44,8 @@ class OutsideBall(NamedTuple):
     center: ArrayLike
     radius: float
 
+
+Given = Polyhedron | Ball | OutsideBall
 
 # what a cell turned out to be, cheapest first
 BOX, GAP, HALF_SPACE, REGION, OUTSIDE = range(5)
@@ -130,25 +131,33 @@ class PackedCell(Cell):
         return found if bounds == 1 else Bound(-1, 1.0, 0.0)
 
 
-def polyhedron_region(name: str, given: Any, count: int) -> Region:
+def planes(normals: ArrayLike, offsets: ArrayLike | None, name: str = "") -> tuple[Floats, Floats]:
+    """Normals (none of them zero) and offsets (zero by default), checked."""
+    rows = matrix(f"{name}normals", normals)
+    zero = ~np.any(rows != 0.0, axis=1)
+    if zero.any():
+        place, allowed = int(np.argmax(zero)), "a normal that is not zero"
+        raise BadArgument(f"{name}normals[{place}]", rows[place].tolist(), allowed)
+    if offsets is None:
+        return rows, np.zeros(len(rows))
+    levels = vector(f"{name}offsets", offsets)
+    if levels.size != len(rows):
+        raise BadArgument(f"{name}offsets", offsets, f"{len(rows)} numbers, one for each normal")
+    return rows, levels
+
+
+def polyhedron_region(name: str, given: object, count: int) -> Region:
+    """The models of a polyhedron, checked."""
     if not isinstance(given, Polyhedron):
         allowed = "a Polyhedron" if name == "models" else "a Polyhedron, a Ball or an OutsideBall"
         raise BadArgument(name, given, allowed)
     rows, levels = np.zeros((0, count)), np.zeros(0)
     if given.normals is not None:
-        rows = matrix(f"{name}.normals", given.normals)
+        rows, levels = planes(given.normals, given.offsets, f"{name}.")
         if rows.shape[1] != count:
             raise BadArgument(f"{name}.normals", given.normals, f"rows of {count} numbers")
-        if not np.all(np.any(rows != 0.0, axis=1)):
-            raise BadArgument(f"{name}.normals", given.normals, "normals that are not zero")
-        levels = np.zeros(len(rows))
-    if given.offsets is not None:
-        levels = vector(f"{name}.offsets", given.offsets)
-        if levels.size != len(rows):
-            allowed = (
-                f"{len(rows)} numbers, one for each normal" if len(rows) else "none without normals"
-            )
-            raise BadArgument(f"{name}.offsets", given.offsets, allowed)
+    elif given.offsets is not None:
+        raise BadArgument(f"{name}.offsets", given.offsets, "none without normals")
     bounds = [
         np.full(count, default) if end is None else checks.bounds(f"{name}.{side}", end, count)
         for side, end, default in (
@@ -161,7 +170,7 @@ def polyhedron_region(name: str, given: Any, count: int) -> Region:
     return Region(rows, levels, bounds[0], bounds[1], np.zeros(count), math.inf)
 
 
-def cell_region(name: str, given: Any, count: int) -> tuple[Region, bool]:
+def cell_region(name: str, given: object, count: int) -> tuple[Region, bool]:
     """The cell as given; and whether it is outside its ball."""
     if isinstance(given, Ball | OutsideBall):
         center = vector(f"{name}.center", given.center, count)
@@ -180,7 +189,8 @@ def restrict(own: Region, known: Region) -> Region:
     )
 
 
-def _kind(cell: Region, outside: bool) -> int:
+def kind_of(cell: Region, outside: bool) -> int:
+    """The simplest kind that a cell is, its bounds folded."""
     bare = bool(np.all(np.isinf(cell.lower)) and np.all(np.isinf(cell.upper)))
     if outside:
         return OUTSIDE
@@ -193,49 +203,16 @@ def _kind(cell: Region, outside: bool) -> int:
     return GAP if paired else HALF_SPACE
 
 
-def pack(first: list[int], regions: Sequence[tuple[Region, bool]], count: int) -> tuple[Any, ...]:
-    folded = [(fold_bounds(cell), outside) for cell, outside in regions]
-    rows = max((len(cell.normals) for cell, _ in folded), default=0)
-    normals = np.zeros((len(folded), rows, count))
-    offsets = np.full((len(folded), rows), -1.0)
-    for place, (cell, _) in enumerate(folded):
-        normals[place, : len(cell.normals)] = cell.normals
-        offsets[place, : len(cell.offsets)] = cell.offsets
-    return (
-        np.array(first, dtype=np.int64),
-        np.array([_kind(cell, outside) for cell, outside in folded], dtype=np.int64),
-        normals,
-        offsets,
-        np.array([cell.lower for cell, _ in folded]).reshape(-1, count),
-        np.array([cell.upper for cell, _ in folded]).reshape(-1, count),
-        np.array([cell.center for cell, _ in folded]).reshape(-1, count),
-        np.array([cell.radius for cell, _ in folded]),
-    )
-
-
-def check_not_empty(
-    what: str,
-    normals: Floats,
-    offsets: Floats,
-    family: Family,
-    ball: Region | None = None,
-    bounds: Region | None = None,
-) -> None:
+def check_not_empty(what: str, cell: Region, family: Family) -> None:
     """Refuse a cell that holds no model of the family in its interior."""
-    count = normals.shape[1]
     low, high = family.interval()
-    lower = np.full(count, low) if bounds is None else np.maximum(bounds.lower, low)
-    upper = np.full(count, high) if bounds is None else np.minimum(bounds.upper, high)
-    if ball is not None:
-        lower = np.maximum(lower, ball.center - ball.radius)
-        upper = np.minimum(upper, ball.center + ball.radius)
+    lower = np.maximum(np.maximum(cell.lower, low), cell.center - cell.radius)
+    upper = np.minimum(np.minimum(cell.upper, high), cell.center + cell.radius)
     feasible = bool(np.all(lower < upper))
-    if feasible and len(offsets):
-        size = np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
-        planes = normals / size[:, None], offsets / size
-        feasible = (
-            _point_found(*planes, lower, upper) or _largest_margin(*planes, lower, upper) > MARGIN
-        )
+    if feasible and len(cell.offsets):
+        size = np.maximum(np.linalg.norm(cell.normals, axis=1), 1e-300)
+        sides = cell.normals / size[:, None], cell.offsets / size, lower, upper
+        feasible = _point_found(*sides) or _largest_margin(*sides) > MARGIN
     if not feasible:
         raise BadArgument(
             what, "an empty set", f"a set with an interior among the means of {family!r}"

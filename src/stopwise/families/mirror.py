@@ -8,7 +8,7 @@ if X is.
 from __future__ import annotations
 
 from stopwise.core.functions import variant, variants
-from stopwise.families.family import Family, Logarithmic, OneVariance
+from stopwise.families.family import Family, Logarithmic, Quadratic
 
 
 class Mirror(Family, listed=False):
@@ -51,5 +51,5 @@ def mirrored(family: Family) -> Family:
     return Mirror(family)
 
 
-variant(mirrored, OneVariance)(lambda family: family)
+variant(mirrored, Quadratic)(lambda family: family)
 variant(mirrored, Logarithmic)(lambda family: family)

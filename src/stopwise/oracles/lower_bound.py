@@ -15,6 +15,7 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.checks import LARGEST
+from stopwise.families.divergences import coin_divergence
 from stopwise.families.family import Family
 from stopwise.families.priced import in_money
 from stopwise.oracles.solve import Solution, find_witness, solution
@@ -55,21 +56,16 @@ def proven_bound(
 # --------------------------------------------------------------------- how often each may be given
 
 
-def coins_apart(share: float, delta: float) -> float:
-    """kl(share, delta), the divergence of two coins."""
-    found = 0.0
-    if share > 0.0:
-        found += share * math.log(share / delta)
-    if share < 1.0:
-        found += (1.0 - share) * math.log((1.0 - share) / (1.0 - delta))
-    return found
+def kl(p: float, q: float) -> float:
+    """The divergence between coins with chances p and q."""
+    return coin_divergence(p, 1.0 - p, q - p, q, 1.0 - q)
 
 
 def by_shares(values: Floats, delta: float) -> float:
     """The least E with sum_i p_i = 1 - delta and kl(p_i, delta) <= E D_i for all correct answers."""
     if values.size == 1:
-        return coins_apart(1.0 - delta, delta) / float(values[0])
-    low, high = 0.0, coins_apart(1.0 - delta, delta) / float(values.max())
+        return kl(1.0 - delta, delta) / float(values[0])
+    low, high = 0.0, kl(1.0 - delta, delta) / float(values.max())
     for _ in range(60):  # ``low`` is always proven
         middle = 0.5 * (low + high)
         if sum(_largest_share(middle * value, delta) for value in values) < 1.0 - delta:
@@ -84,7 +80,7 @@ def _largest_share(budget: float, delta: float) -> float:
     low, high = delta, 1.0
     for _ in range(60):
         middle = 0.5 * (low + high)
-        if coins_apart(middle, delta) <= budget:
+        if kl(middle, delta) <= budget:
             low = middle
         else:
             high = middle

@@ -109,11 +109,7 @@ def evidence(
 @needs_family
 @silently
 def oracle(
-    problem: Problem,
-    means: ArrayLike,
-    *,
-    family: Family,
-    costs: float | ArrayLike | None = None,
+    problem: Problem, means: ArrayLike, *, family: Family, costs: float | ArrayLike | None = None
 ) -> Oracle:
     """The lower bound at these means: oracle answers, characteristic time and oracle weights.
 
@@ -190,12 +186,7 @@ def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answe
 @needs_family
 @silently
 def track_and_stop_bound(
-    problem: Problem,
-    means: ArrayLike,
-    *,
-    family: Family,
-    tolerance: float = 1e-6,
-    nodes: int = 300,
+    problem: Problem, means: ArrayLike, *, family: Family, tolerance: float = 1e-6, nodes: int = 300
 ) -> Bound:
     """Theorem 5: the worst 1/D(w, mu) over the convex hull of the oracle weights."""
     close, most = checks.not_negative("tolerance", tolerance), checks.whole("nodes", nodes, least=1)

@@ -15,7 +15,7 @@ from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import Data
 from stopwise.core.values import overrides
 from stopwise.families.family import Family
-from stopwise.oracles.saddle import solve_saddle
+from stopwise.oracles.saddle import Query, Saddle, solve_saddle
 from stopwise.oracles.witness import conceded, mix, natural_shares, payoff_table
 from stopwise.problems.problem import Code, Part, Problem
 
@@ -84,7 +84,7 @@ def generic_solution(problem: Problem, family: Family, means: Floats, code: Code
     uniform = Data(np.full(means.size, 1.0 / means.size), means)
     if problem.transport_cost(family, uniform, code, np.zeros(means.size)) == 0.0:
         return degenerate(means.size)
-    lower, upper, weights, found, shares = solve_saddle(problem, family, means, code)
+    lower, upper, weights, found, shares = solve_saddle(Query(problem, family, means, code))
     # bounds that are too far apart, or contradict each other, are said to be so
     status = "converged" if abs(upper - lower) <= TOLERANCE * upper else "inexact"
     return Solution(lower, lower, upper, weights, status, found, shares)
@@ -121,11 +121,12 @@ def weight_vertices(
     pieces = problem.independent_parts(family, code)
     if pieces:
         return _joint_vertices(pieces, means, solved)
-    if solved.models is None:
+    if solved.models is None or solved.shares is None:
         return np.asarray(problem.vertices(family, Data(solved.weights, means), code))
     from stopwise.oracles.face import corners
 
-    return corners(problem, family, means, code, solved)
+    found = Saddle(solved.lower, solved.upper, solved.weights, solved.models, solved.shares)
+    return corners(Query(problem, family, means, code), found)
 
 
 def _joint_vertices(pieces: list[Part], means: Floats, solved: Solution) -> Floats:

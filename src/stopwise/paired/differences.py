@@ -138,20 +138,17 @@ class Stream(NamedTuple):
     squares: float  # of the deviations from the mean
 
 
-class _Grid(NamedTuple):
-    bounded: bool
-
-    def bet_sizes(self) -> tuple[float, float, int]:
-        return (0.995, 2.0, 12) if self.bounded else (math.sqrt(8.0), math.sqrt(8.0), 8)
+BOUNDED_BETS = (0.995, 2.0, 12)  # the largest size, the ratio of two, and how many
+NORMAL_BETS = (math.sqrt(8.0), math.sqrt(8.0), 8)
 
 
 def differences_of(family: Family, fixed: bool = False) -> Differences:
     """Which kind the differences of two arms of this family are."""
     low, high = family.interval()
     if math.isfinite(high - low):
-        return BoundedDifferences(*bet_weights(_Grid(True)), fixed, float(high - low), float(low))
+        return BoundedDifferences(*bet_weights(*BOUNDED_BETS), fixed, float(high - low), float(low))
     if isinstance(family, Logarithmic):
-        return NormalDifferences(*bet_weights(_Grid(False)), fixed)
+        return NormalDifferences(*bet_weights(*NORMAL_BETS), fixed)
     raise NotDefined(
         f"paired tests with {family!r}: what two arms share decides how their differences spread, so a "
         "family of single results does not say it. Use Bernoulli() for right and wrong, Bounded(low, "

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from stopwise.paired.step import (
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(function: Callable[..., bool | None]) -> Callable[..., bool | None]:
     """The same digits, sooner."""
     return kernels.compiled(function, allocates=False)
 
@@ -65,9 +64,13 @@ class Items:
         """Compiled from now on."""
         self._quick = True
 
-    def _run(self, function: Callable[..., Any], *given: Any) -> Any:
+    def _run(
+        self,
+        function: Callable[..., bool | None],
+        *given: Incomplete | Floats | float | tuple[float, float],
+    ) -> bool:
         run = _compiled(function) if self._quick else function
-        return run(self.what, self.state, *given)
+        return bool(run(self.what, self.state, *given))
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -94,8 +97,8 @@ class Items:
 
     def _find(self, item: int, known: Incomplete, arm: int, value: float) -> None:
         signed = Incomplete(self.sense * known.row, known.gone)
-        found = self._run(enter_late, signed, arm, float(self.sense * value), self._ends)
-        self.decided = bool(found)
+        late = arm, float(self.sense * value), self._ends
+        self.decided = self._run(enter_late, signed, *late)
         known.row[arm] = value
         if not known.gone.any():
             del self.incomplete[item]
@@ -127,10 +130,9 @@ class Items:
             gone = np.zeros(row.size, dtype=np.int64)
             gone[absent] = 1
             self.incomplete[item] = Incomplete(row, gone)
-            found = self._run(count_incomplete, Incomplete(signed, gone), self._ends)
+            self.decided = self._run(count_incomplete, Incomplete(signed, gone), self._ends)
         else:
-            found = self._run(count_item, signed)
-        self.decided = bool(found)
+            self.decided = self._run(count_item, signed)
 
     def after(self, row: Floats) -> None:
         """An item has counted."""

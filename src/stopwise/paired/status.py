@@ -223,8 +223,7 @@ def _claim(what: Comparison, state: State, arm: int) -> tuple[bool, float]:
     """Whether an arm is above the control, as far as is known, and the evidence."""
     if not is_open(state, arm):
         return bool(state.chosen[arm] != IN), float(state.sure[arm])
-    above = float(state.evidence[0, arm, what.control])
-    below = float(state.evidence[-1, what.control, arm])
+    above, below = _above(what, state, arm), _below(what, state, arm)
     if ended(what, state) or above == below:
         return bool(state.means[arm, what.control] > 0.0), max(above, below)
     return above > below, max(above, below)

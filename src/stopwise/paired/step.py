@@ -51,14 +51,28 @@ def count_incomplete(
 
     For a pair's claim, that i is better, that is the low end for i and the high one for j.
     """
-    row = item.row
+    _bet_on_missing(what, state, item, ends, 1)
+    return count_item(what, state, item.row)
+
+
+@jitable
+def leave_out(what: Comparison, state: State, item: Incomplete, ends: tuple[float, float]) -> None:
+    """Results that are gone do not count as the worst any more: the item is left out of their pairs."""
+    _bet_on_missing(what, state, item, ends, -1)
+
+
+@jitable
+def _bet_on_missing(
+    what: Comparison, state: State, item: Incomplete, ends: tuple[float, float], sign: int
+) -> None:
+    """Bet on every pair of the item that lacks a result, or take that back (``sign`` -1)."""
+    row, gone = item
     for i in range(what.arms):
         for j in range(what.arms):
-            if _concerns(what, state, item.gone, i, j):
-                state.missing[i, j] += 1.0
-                _bet_worst(what, state, i, j, worst_difference(row[i], row[j], ends), 1)
+            if _concerns(what, state, gone, i, j):
+                state.missing[i, j] += 1.0 * sign
+                _bet_worst(what, state, i, j, worst_difference(row[i], row[j], ends), sign)
                 _update_evidence(what, state, i, j)
-    return count_item(what, state, row)
 
 
 @jitable
@@ -94,18 +108,6 @@ def enter_late(
         state.totals[arm] += value
     update_status(what, state)
     return decided(what, state)
-
-
-@jitable
-def leave_out(what: Comparison, state: State, item: Incomplete, ends: tuple[float, float]) -> None:
-    """Results that are gone do not count as the worst any more: the item is left out of their pairs."""
-    row, gone = item
-    for i in range(what.arms):
-        for j in range(what.arms):
-            if _concerns(what, state, gone, i, j):
-                state.missing[i, j] -= 1.0
-                _bet_worst(what, state, i, j, worst_difference(row[i], row[j], ends), -1)
-                _update_evidence(what, state, i, j)
 
 
 @jitable

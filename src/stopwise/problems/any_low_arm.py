@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from stopwise.cells.bound import Bound, arm_cost, divergence_from, total_divergence
-from stopwise.core.arrays import Floats, fill, smallest
+from stopwise.cells.bound import Bound, arm_cost, box_ends, divergence_from, total_divergence
+from stopwise.core.arrays import Floats, fill, place_of_smallest, smallest
 from stopwise.core.data import Data
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.families.family import Family, Logarithmic
 from stopwise.problems import limits
-from stopwise.problems.problem import Answer, Code, Problem, Scratch, Search, close_of_listed
+from stopwise.problems.problem import Answer, Code, Problem, Scratch, close_of_listed
 
 
 class AnyLowArm(limits.ArmSides):
@@ -31,7 +30,7 @@ class AnyLowArm(limits.ArmSides):
         if means.min() >= self.threshold:
             yield "none"
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
+    def answer_text(self, answer: int | str, labels: Sequence[str]) -> str:
         if isinstance(answer, int):
             return f"{labels[answer]} is below {self.threshold:g}"
         return f"no arm is below {self.threshold:g}"
@@ -39,8 +38,8 @@ class AnyLowArm(limits.ArmSides):
     def question_text(self) -> str:
         return f"Is any option below {self.threshold:g}?"
 
-    def named_arms(self, answer: Any) -> tuple[int, ...]:
-        return () if answer == "none" else (answer,)
+    def named_arms(self, answer: int | str) -> tuple[int, ...]:
+        return (answer,) if isinstance(answer, int) else ()
 
     def candidates(self, family: Family, means: Floats) -> Iterator[Answer]:
         # D(mu, not k) = d(mu_k, threshold): among arms that are alike the lowest wins
@@ -91,11 +90,8 @@ class AnyLowArm(limits.ArmSides):
         point[0] = math.nan
         total, most, least = 0.0, -1.0, 0.0
         for k in range(self.arms):
-            own, share = (
-                family.of_arm(k),
-                level / data.counts[k] if data.counts[k] > 0.0 else math.inf,
-            )
-            left, right = own.lower(data.means[k], share), own.upper(data.means[k], share)
+            own = family.of_arm(k)
+            left, right = box_ends(family, data, k, level)
             if data.means[k] < self.threshold:
                 total += arm_cost(family, data, k, self.threshold)
             if k == code[0]:
@@ -108,12 +104,7 @@ class AnyLowArm(limits.ArmSides):
         return 0.0 if most >= least else math.inf
 
     first_close = variants(Problem.first_close)
-
-    @variant(first_close, Logarithmic)
-    def first_close_logarithmic(
-        self, family: Family, data: Data, cache: Scratch, search: Search
-    ) -> bool:
-        return close_of_listed(self, family, data, search)
+    variant(first_close, Logarithmic)(close_of_listed)
 
     def optimise(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
         arm = code[0]
@@ -122,9 +113,6 @@ class AnyLowArm(limits.ArmSides):
                 arm, limits.beyond(family, means, arm, 1.0, self.threshold), weights
             )
         return limits.harmonic(limits.high_costs(family, means, self.threshold), weights)
-
-    def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
-        return self.optimise(family, means, code, weights)
 
     def upper_bound(self, family: Family, data: Data, code: Code) -> float:
         arm = code[0]
@@ -138,19 +126,13 @@ class AnyLowArm(limits.ArmSides):
         """Where the answer is wrong: those of the lowest arm, or of "none"."""
         arm, means = code[0], data.means
         if arm == means.size or not means[arm] < self.threshold:
-            arm = 0
-            for k in range(means.size):
-                if means[k] < means[arm]:
-                    arm = k
+            arm = place_of_smallest(means)
         if means[arm] > self.threshold:
             cache.code[0] = means.size
             self.optimise(family, means, cache.code, weights)
         else:
             fill(weights, 0.0)
             weights[arm] = 1.0
-
-    def answer_count(self) -> int:
-        return self.arms + 1
 
 
 @jitable

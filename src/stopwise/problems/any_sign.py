@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import numpy as np
-
-from stopwise.cells.bound import Bound, divergence_from
+from stopwise.cells.bound import Bound, box_ends, divergence_from
 from stopwise.core.arrays import Floats, fill
 from stopwise.core.data import Data
 from stopwise.core.options import NUMBER, Option
 from stopwise.families.family import Family
 from stopwise.problems.limits import ArmSides, alone, beyond
-from stopwise.problems.problem import Answer, Code, Scratch, Search, close_of_listed, unknown_answer
+from stopwise.problems.problem import Answer, Code, Scratch, close_of_listed
 
 
 class AnySign(ArmSides):
@@ -39,7 +36,7 @@ class AnySign(ArmSides):
             if means[arm] >= self.threshold:
                 yield (arm, "high")
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
+    def answer_text(self, answer: tuple[int, str], labels: Sequence[str]) -> str:
         arm, side = answer
         where = "below" if side == "low" else "above"
         return f"{labels[arm]} is {where} {self.threshold:g}"
@@ -47,7 +44,7 @@ class AnySign(ArmSides):
     def question_text(self) -> str:
         return f"On which side of {self.threshold:g} is any one option?"
 
-    def named_arms(self, answer: Any) -> tuple[int, ...]:
+    def named_arms(self, answer: tuple[int, str]) -> tuple[int, ...]:
         return (answer[0],)
 
     def cell_count(self, code: Code) -> int:
@@ -61,14 +58,10 @@ class AnySign(ArmSides):
         # D of an answer is d(mu_arm, threshold) on its side; compare its most with the others' least,
         # over the box around the region
         point[0] = math.nan
-        counts, means = data
-        low, high = family.interval()
         most, least = -1.0, 0.0
-        for k in range(means.size):
-            left, right, own = low, high, family.of_arm(k)
-            if counts[k] > 0.0:
-                left = own.lower(means[k], level / counts[k])
-                right = own.upper(means[k], level / counts[k])
+        for k in range(self.arms):
+            own = family.of_arm(k)
+            left, right = box_ends(family, data, k, level)
             if k == code[0] // 2:
                 end = left if code[0] % 2 == 0 else right
                 side = -1.0 if code[0] % 2 == 0 else 1.0
@@ -80,24 +73,11 @@ class AnySign(ArmSides):
                 least = max(least, divergence_from(own, right, self.threshold))
         return 0.0 if most >= least else math.inf
 
-    def answer_count(self) -> int:
-        return 2 * self.arms
-
-    def encode(self, answer: Any) -> Code:
-        good = isinstance(answer, tuple) and len(answer) == 2 and answer[1] in ("low", "high")
-        if not good or isinstance(answer[0], bool) or answer[0] not in range(self.arms):
-            raise unknown_answer(self, answer)
-        return np.array([2 * answer[0] + (answer[1] == "high")], dtype=np.int64)
-
     def optimise(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
         arm, side = code[0] // 2, 1.0 if code[0] % 2 == 0 else -1.0
         return alone(arm, beyond(family, means, arm, side, self.threshold), weights)
 
-    def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
-        return self.optimise(family, means, code, weights)
-
-    def first_close(self, family: Family, data: Data, cache: Scratch, search: Search) -> bool:
-        return close_of_listed(self, family, data, search)
+    first_close = close_of_listed
 
     def answer_weights(
         self, family: Family, data: Data, cache: Scratch, code: Code, weights: Floats

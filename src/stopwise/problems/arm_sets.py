@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -28,19 +27,20 @@ class ArmSets(Problem, listed=False):
         return 0
 
 
-def encode_arms(problem: Problem, answer: Any) -> Code:
+def encode_arms(problem: Problem, answer: Answer) -> Code:
     """The code of a tuple of different arms in their order."""
-    good = isinstance(answer, tuple) and all(
+    if not isinstance(answer, tuple) or not all(
         isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in answer
-    )
-    if not good or list(answer) != [arm for arm in range(problem.arms) if arm in answer]:
+    ):
+        raise unknown_answer(problem, answer)
+    if list(answer) != [arm for arm in range(problem.arms) if arm in answer]:
         raise unknown_answer(problem, answer)
     code = np.zeros(problem.arms, dtype=np.int64)
     code[list(answer)] = 1
     return code
 
 
-def listed(arms: Any, labels: Sequence[str]) -> str:
+def listed(arms: Iterable[int], labels: Sequence[str]) -> str:
     """The arms' labels, as a list in a sentence."""
     *most, last = (labels[k] for k in arms)
     return f"{', '.join(most)} and {last}" if most else last

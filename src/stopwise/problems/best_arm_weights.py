@@ -17,11 +17,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from stopwise.cells.gap import meeting_point
 from stopwise.cells.two_minima import cheapest_share, minima
-from stopwise.core.arrays import Floats, divide, fill
+from stopwise.core.arrays import Floats, Ints, divide, fill
 from stopwise.core.data import Data
 from stopwise.core.functions import jitable, variant, variants
+from stopwise.core.values import Value
 from stopwise.families.family import Family, Logarithmic, OneVariance
 
 ITERATIONS = 60
@@ -32,6 +35,35 @@ TIED = 1e-14  # means this close, relatively, are equal but for rounding
 END = 1e-12  # of the width of the interval of means
 LONGEST = 100  # iterations for arms of unknown variances
 CLOSE = 1e-9  # of S to 1, there
+
+
+class FewArms(Value):
+    """What ``BestArm`` keeps between rounds: where the last solution left off, and who was weak."""
+
+    owner: Ints  # whose state it is, plus 1; 0: nobody's
+    state: Floats  # see ``best_arm_optimum``
+    weakest: Ints  # for each arm, the rival that last kept its evidence low
+    weights: Floats  # scratch
+
+    def solve(
+        self, family: Family, means: Floats, arm: int, margin: float, weights: Floats
+    ) -> float:
+        """The value of an answer and its oracle weights, from where the last solution left off."""
+        if self.owner[0] != arm + 1:
+            self.owner[0] = arm + 1
+            self.state[arm] = 0.0  # a cold start
+        return best_arm_optimum(family, means, arm, margin, weights, self.state)
+
+    def forget(self) -> None:
+        """Begin anew, so that rounding cannot pile up."""
+        self.owner[0] = 0
+        fill(self.weakest, 0)
+
+
+def few_arms(arms: int) -> FewArms:
+    """Before the first sample."""
+    whole = np.zeros((2, arms), dtype=np.int64)
+    return FewArms(whole[0, :1], np.zeros(ROOM * arms), whole[1], np.zeros(arms))
 
 
 @jitable

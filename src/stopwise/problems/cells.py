@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,16 +13,17 @@ from stopwise.cells.polyhedra import (
     OUTSIDE,
     REGION,
     Ball,
+    Given,
     OutsideBall,
     PackedCell,
     Polyhedron,
     cell_region,
     check_not_empty,
-    pack,
+    kind_of,
     polyhedron_region,
     restrict,
 )
-from stopwise.cells.region import Region, region_violations
+from stopwise.cells.region import Region, fold_bounds, region_violations
 from stopwise.core import spelling
 from stopwise.core.arrays import Floats, Ints, largest, smallest, total
 from stopwise.core.checks import arm_count
@@ -33,7 +34,7 @@ from stopwise.core.options import NUMBERS, POSITIVE, ROWS, Option
 from stopwise.core.values import Static
 from stopwise.families.family import Family, Quadratic
 from stopwise.problems.limits import needs_convexity
-from stopwise.problems.problem import Answer, Code, Problem, Search, close_of_listed, scratch
+from stopwise.problems.problem import Answer, Code, Problem, close_of_listed, scratch
 
 POLYHEDRON = {
     "type": "object",
@@ -79,23 +80,6 @@ class CellCache(NamedTuple):
     samples: Floats
 
 
-@jitable
-def _root_values(
-    problem: Cells, family: Family, data: Data, values: Floats, code: Code, weights: Floats
-) -> None:
-    """sqrt(D(mu, not i)) for every answer."""
-    for each in range(values.size):
-        code[0] = each
-        value = problem.solve_round(family, data.means, code, weights)
-        values[each] = math.sqrt(max(value, 0.0))
-
-
-@jitable
-def _price(data: Data, values: Floats, place: int, level: float) -> float:
-    rho = math.sqrt(level / smallest(data.counts))
-    return 0.0 if values[place] + rho >= largest(values) - rho else math.inf
-
-
 class Cells(Problem):
     """A problem stated by its alternatives.
 
@@ -131,7 +115,7 @@ class Cells(Problem):
         if not isinstance(given, list):
             allowed = 'a list of {answer = "...", cells = [...]}'
             raise BadArgument(f"{name}.alternatives", given, allowed)
-        alternatives: dict[Answer, list[Any]] = {}
+        alternatives: dict[Answer, list[Given]] = {}
         for place, entry in enumerate(given):
             each = f"{name}.alternatives[{place}]"
             table = spelling.table(each, entry)
@@ -145,14 +129,14 @@ class Cells(Problem):
                 _spelled_cell(f"{each}.cells[{i}]", cell) for i, cell in enumerate(cells)
             ]
         models = options.get("models")
-        return cls(
-            arms, alternatives, None if models is None else _spelled_cell(f"{name}.models", models)
-        )
+        if models is None:
+            return cls(arms, alternatives)
+        return cls(arms, alternatives, _spelled_polyhedron(f"{name}.models", models))
 
     def __init__(
         self,
         arms: int,
-        alternatives: Mapping[Answer, Any],
+        alternatives: Mapping[Answer, Given | Sequence[Given]],
         models: Polyhedron | None = None,
     ) -> None:
         count = arm_count(arms)
@@ -162,31 +146,38 @@ class Cells(Problem):
         given_cells: list[tuple[Region, bool]] = []
         first = [0]
         for answer, given in alternatives.items():
-            cells = given if isinstance(given, list) else [given]
-            if not cells:
+            own = given if isinstance(given, list) else [given]
+            if not own:
                 raise BadArgument(
                     f"alternatives[{answer!r}]",
                     given,
                     "at least one cell on which the answer is wrong",
                 )
-            for place, cell in enumerate(cells):
-                given_cells.append(cell_region(f"alternatives[{answer!r}][{place}]", cell, count))
+            for place, each in enumerate(own):
+                given_cells.append(cell_region(f"alternatives[{answer!r}][{place}]", each, count))
             first.append(len(given_cells))
         words = Static((tuple(alternatives), tuple(cell for cell, _ in given_cells)))
-        within = [(restrict(cell, known), outside) for cell, outside in given_cells]
+        cells = [fold_bounds(restrict(cell, known)) for cell, _ in given_cells]
+        outside = [each for _, each in given_cells]
+        rows = max(len(cell.normals) for cell in cells)
         self.arms, self.given, self.known = count, words, known
-        packed = pack(first, within, count)
-        self.first, self.kinds, self.normals, self.offsets, *rest = packed
-        self.lower, self.upper, self.centers, self.radii = rest
+        self.first = np.array(first, dtype=np.int64)
+        self.kinds = np.array(list(map(kind_of, cells, outside)), dtype=np.int64)
+        self.normals = np.zeros((len(cells), rows, count))
+        self.offsets = np.full((len(cells), rows), -1.0)
+        for place, cell in enumerate(cells):
+            self.normals[place, : len(cell.normals)] = cell.normals
+            self.offsets[place, : len(cell.offsets)] = cell.offsets
+        self.lower = np.array([cell.lower for cell in cells])
+        self.upper = np.array([cell.upper for cell in cells])
+        self.centers = np.array([cell.center for cell in cells])
+        self.radii = np.array([cell.radius for cell in cells])
 
     @property
     def labels(self) -> tuple[Answer, ...]:
         """The answers, in order."""
         found: tuple[Answer, ...] = self.given.content[0]
         return found
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (tuple(self),)
 
     def __repr__(self) -> str:
         return f"Cells(arms={self.arms}, answers={list(self.labels)}, cells={self.kinds.size})"
@@ -221,15 +212,7 @@ class Cells(Problem):
             if kind == OUTSIDE:
                 _check_outside(cell, family)
             else:
-                ball = math.isfinite(cell.radius)
-                check_not_empty(
-                    cell_name(self, place),
-                    cell.normals,
-                    cell.offsets,
-                    family,
-                    cell if ball else None,
-                    cell,
-                )
+                check_not_empty(cell_name(self, place), cell, family)
 
     def rank(self) -> int:
         most = 1
@@ -246,77 +229,54 @@ class Cells(Problem):
         # at one truth at least one answer is right; each wrong one is to blame on one cell
         return max(1, min(len(self.labels) - 1, self.kinds.size))
 
-    def answer_count(self) -> int:
-        return self.first.size - 1
-
     def init_cache(self, family: Family) -> CellCache:
         return CellCache(*scratch(self), np.zeros(len(self.labels)), np.full(1, -1.0))
 
     def rebuild_cache(self, family: Family, data: Data, cache: CellCache) -> None:
         cache.samples[0] = -1.0
 
-    def first_close(self, family: Family, data: Data, cache: CellCache, search: Search) -> bool:
-        return close_of_listed(self, family, data, search)
-
+    first_close = close_of_listed
     reach = variants(Problem.reach)
 
     @variant(reach, Quadratic)
     def reach_quadratic(
         self, family: Family, data: Data, code: Code, level: float, point: Floats
     ) -> float:
-        """0 or infinite."""
-        point[0] = math.nan
-        if smallest(data.counts) == 0.0:
-            return 0.0
-        values = np.zeros(self.first.size - 1)
-        _root_values(self, family, data, values, np.zeros(1, dtype=np.int64), np.zeros(point.size))
-        return _price(data, values, code[0], level)
-
-    reachable = variants(Problem.reachable)
-
-    @variant(reachable, Quadratic)
-    def reachable_quadratic(self, family: Family, data: Data, level: float) -> Iterator[Answer]:
-        if smallest(data.counts) == 0.0:
-            yield from self.labels
-            return
-        values = np.zeros(len(self.labels))
-        code = np.zeros(1, dtype=np.int64)
-        _root_values(self, family, data, values, code, np.zeros(data.means.size))
-        for place, answer in enumerate(self.labels):
-            if _price(data, values, place, level) <= level:
-                yield answer
+        return self.reach_round(family, data, self.init_cache(family), code, level, point)
 
     reach_round = variants(Problem.reach_round)
 
     @variant(reach_round, Quadratic)
     def reach_round_quadratic(
-        self,
-        family: Family,
-        data: Data,
-        cache: CellCache,
-        code: Code,
-        level: float,
-        point: Floats,
+        self, family: Family, data: Data, cache: CellCache, code: Code, level: float, point: Floats
     ) -> float:
-        point[0] = math.nan
-        samples = total(data.counts)
+        """0 or infinite."""
+        point[0], samples = math.nan, total(data.counts)
+        if smallest(data.counts) == 0.0:
+            return 0.0
         if cache.samples[0] != samples:
             cache.samples[0] = samples
-            _root_values(self, family, data, cache.values, cache.code, cache.weights)
-        return _price(data, cache.values, code[0], level)
+            for each in range(cache.values.size):
+                cache.code[0] = each
+                value = self.solve_round(family, data.means, cache.code, cache.weights)
+                cache.values[each] = math.sqrt(max(value, 0.0))
+        rho = math.sqrt(level / smallest(data.counts))
+        near = cache.values[code[0]] + rho >= largest(cache.values) - rho
+        return 0.0 if near else math.inf
 
 
-def _rebuild(fields: tuple[Any, ...]) -> Cells:
-    return tuple.__new__(Cells, fields)
-
-
-def _spelled_cell(name: str, given: Any) -> Any:
+def _spelled_cell(name: str, given: object) -> Given:
     table = dict(spelling.table(name, given))
     outside = table.pop("outside", False)
     if "radius" in table:
         return spelling.build(name, "ball", OutsideBall if outside else Ball, table)
     if outside:
         raise BadArgument(f"{name}.outside", outside, "only for balls, which have a radius")
+    return _spelled_polyhedron(name, table)
+
+
+def _spelled_polyhedron(name: str, given: object) -> Polyhedron:
+    table = spelling.table(name, given)
     spelling.only(name, table, ("normals", "offsets", "lower", "upper"))
     return Polyhedron(**table)
 

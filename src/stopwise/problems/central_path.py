@@ -151,12 +151,7 @@ def follow_center(
 
 @jitable
 def _keep_best(
-    path: Path,
-    turn: int,
-    costs: Costs,
-    weights: Floats,
-    q: Floats,
-    known: tuple[float, float],
+    path: Path, turn: int, costs: Costs, weights: Floats, q: Floats, known: tuple[float, float]
 ) -> tuple[float, float]:
     """Note the weights if they secure more than any before, and the mixture if it concedes less."""
     (values, table, models), (lower, upper) = costs, known

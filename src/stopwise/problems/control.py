@@ -10,23 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from stopwise.cells.gap import Gap, balanced, pair_cost, separation_beyond
-from stopwise.core.arrays import Floats, Ints, assign, fill
+from stopwise.core.arrays import Floats, Ints, assign, fill, place_of_largest
 from stopwise.core.checks import arm_count, margin, whole
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.core.options import NOT_NEGATIVE, Option
 from stopwise.families.family import Family, Logarithmic, Quadratic
-from stopwise.families.mirror import Mirror
 from stopwise.problems.arm_sets import ArmSets, encode_arms, listed
 from stopwise.problems.best_arm_weights import ROOM, best_arm_bound, best_arm_optimum
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
-from stopwise.problems.lowest import GOALS, asked_for
+from stopwise.problems.lowest import GOALS, with_goal
 from stopwise.problems.problem import (
     BY_VALUE,
     OFF_THE_BOUNDARY,
@@ -67,9 +66,7 @@ class AgainstControl(Problem, listed=False):
         size, place = arm_count(arms, least=2), whole("control", control, least=0)
         if place >= size:
             raise BadArgument("control", control, f"an arm, a whole number from 0 to {size - 1}")
-        close = margin(epsilon)
-        found: Self = asked_for(goal, cls._make((size, place, close)))
-        return found
+        return with_goal(goal, cls._make((size, place, margin(epsilon))))
 
     def check(self, family: Family) -> None:
         narrow(self.epsilon, family)
@@ -84,21 +81,27 @@ class AgainstControl(Problem, listed=False):
         return self.arms - 1
 
     def tie_text(self, means: Floats) -> tuple[str, str]:
-        tied = [k for k in np.flatnonzero(means == means[self.control]) if k != self.control]
-        if self.epsilon > 0.0 or not tied:
+        tied = np.flatnonzero(
+            (means == means[self.control]) & (np.arange(self.arms) != self.control)
+        )
+        if self.epsilon > 0.0 or tied.size == 0:
             return f"the means lie on the boundary of {self!r}", OFF_THE_BOUNDARY
-        verb = "equals" if len(tied) == 1 else "equal"
+        verb = "equals" if tied.size == 1 else "equal"
         return f"{arms_in_words(tied)} {verb} the control", (
             "Guess means that differ, or let differences of up to epsilon be decided either way: "
             f"{type(self).__name__}({means.size}, epsilon=...)"
         )
 
-    def lowest_answer_text(self, answer: Any, labels: Sequence[str]) -> str:
-        named = answer if isinstance(answer, tuple) else () if answer == "none" else (answer,)
-        return said(self, named, labels, "lower")
+    def answer_text(self, answer: Answer, labels: Sequence[str]) -> str:
+        return claims_text(self, self.named_arms(answer), labels, "better")
+
+    def lowest_answer_text(self, answer: Answer, labels: Sequence[str]) -> str:
+        return claims_text(self, self.named_arms(answer), labels, "lower")
 
 
-def said(problem: AgainstControl, answer: Any, labels: Sequence[str], what: str) -> str:
+def claims_text(
+    problem: AgainstControl, answer: tuple[int, ...], labels: Sequence[str], what: str
+) -> str:
     """What an answer says of the arms that it names."""
     control = labels[problem.control]
     if not answer:
@@ -117,7 +120,7 @@ def arm_of(problem: AgainstControl, place: int) -> int:
 
 
 @jitable
-def refuted_by(problem: AgainstControl, arm: int, better: bool) -> Gap:
+def refuting_cell(problem: AgainstControl, arm: int, better: bool) -> Gap:
     """The cell in which a claim about an arm is false."""
     if better:
         return Gap(arm, problem.control, 0.0)
@@ -125,21 +128,22 @@ def refuted_by(problem: AgainstControl, arm: int, better: bool) -> Gap:
 
 
 @jitable
-def support(problem: AgainstControl, family: Family, data: Data, arm: int, better: bool) -> float:
+def refutation_cost(
+    problem: AgainstControl, family: Family, data: Data, arm: int, better: bool
+) -> float:
     """What it costs to refute a claim about an arm."""
-    first, second, margin = refuted_by(problem, arm, better)
+    first, second, margin = refuting_cell(problem, arm, better)
     return pair_cost(family, data, first, second, margin)
 
 
 @variants
-def by_gap(family: Family) -> bool:
+def gap_decides(family: Family) -> bool:
     """Whether of two gaps between the same arms the larger one costs more, whatever the weights."""
     return False
 
 
-variant(by_gap, Quadratic)(lambda family: True)
-variant(by_gap, Logarithmic)(lambda family: True)
-variant(by_gap, Mirror)(lambda mirror: by_gap(mirror.family))
+variant(gap_decides, Quadratic)(lambda family: True)
+variant(gap_decides, Logarithmic)(lambda family: True)
 
 
 @jitable
@@ -150,13 +154,13 @@ def claim_price(
     of the two claims, where gaps decide that: half of epsilon is where they are alike.
     """
     slack = problem.epsilon
-    if halved and by_gap(family):
+    if halved and gap_decides(family):
         slack = 0.5 * problem.epsilon
         if better:
             return pair_cost(family, data, problem.control, arm, slack)
     elif better:
         return pair_cost(family, data, problem.control, arm, 0.0)
-    if slack == 0.0 or by_gap(family):
+    if slack == 0.0 or gap_decides(family):
         return pair_cost(family, data, arm, problem.control, -slack)
     return separation_beyond(family, data, arm, problem.control, slack)
 
@@ -209,7 +213,7 @@ def total_weight(
         least = math.inf
         for named in range(2):
             if claims[arm] == named or claims[arm] == FREE:
-                cell = refuted_by(problem, arm, named == 1)
+                cell = refuting_cell(problem, arm, named == 1)
                 least = min(least, _least_weight(family, means, cell, arm, y, room))
         total += least
     return total
@@ -267,8 +271,8 @@ class BetterThan(AgainstControl, ArmSets):
         fill(claims, 0)
         for place in range(self.arms - 1):
             arm = arm_of(self, place)
-            named = support(self, family, at_once, arm, True)
-            other = support(self, family, at_once, arm, False)
+            named = refutation_cost(self, family, at_once, arm, True)
+            other = refutation_cost(self, family, at_once, arm, False)
             least = min(least, max(named, other))
             claims[arm] = FREE if named > 0.0 and other > 0.0 else 1 if named > 0.0 else 0
         if not 0.0 < least < math.inf:
@@ -285,10 +289,9 @@ class BetterThan(AgainstControl, ArmSets):
         return True
 
     def answers(self) -> Iterator[Answer]:
-        codes = product((1, 0), repeat=self.arms - 1)
-        return (tuple(arm_of(self, k) for k, named in enumerate(code) if named) for code in codes)
+        return _sets(self, [[1, 0]] * (self.arms - 1))
 
-    def encode(self, answer: Any) -> Code:
+    def encode(self, answer: Answer) -> Code:
         code = encode_arms(self, answer)
         if code[self.control] == 1:
             raise unknown_answer(self, answer)
@@ -302,7 +305,7 @@ class BetterThan(AgainstControl, ArmSets):
 
     def candidates(self, family: Family, means: Floats) -> Iterator[Answer]:
         # each arm's cell depends on the claim about it alone: where gaps decide, the larger one
-        if not by_gap(family):
+        if not gap_decides(family):
             return self.correct_answers(means)
         middle, tied = 0.5 * self.epsilon, 1e-9 * max(1.0, float(np.abs(means).max()))
         return _between(self, means, max(0.0, middle - tied), min(self.epsilon, middle + tied))
@@ -310,13 +313,10 @@ class BetterThan(AgainstControl, ArmSets):
     def question_text(self) -> str:
         return f"Which options are higher than the control{up_to(self.epsilon)}?"
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
-        return said(self, answer, labels, "better")
-
     def ranking(self) -> Ranking:
         return Ranking(1, self.epsilon, control=self.control)
 
-    def named_arms(self, answer: Any) -> tuple[int, ...]:
+    def named_arms(self, answer: tuple[int, ...]) -> tuple[int, ...]:
         return answer
 
     def cell_count(self, code: Code) -> int:
@@ -324,7 +324,7 @@ class BetterThan(AgainstControl, ArmSets):
 
     def cell(self, code: Code, j: int) -> Gap:
         arm = arm_of(self, j)
-        return refuted_by(self, arm, code[arm] == 1)
+        return refuting_cell(self, arm, code[arm] == 1)
 
     def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:
         """The dearest of the claims, a lower bound."""
@@ -354,7 +354,7 @@ class BetterThan(AgainstControl, ArmSets):
         self, family: Family, data: Data, cache: Claims, code: Code, weights: Floats
     ) -> None:
         """Claims by their costs at equal weights: exact where gaps decide, and where epsilon is 0."""
-        _likelier(self, family, Data(cache.ones, data.means), code)
+        _best_claims(self, family, Data(cache.ones, data.means), code)
         self.solve_round(family, data.means, code, weights)
 
     def answer_weights(
@@ -362,10 +362,10 @@ class BetterThan(AgainstControl, ArmSets):
     ) -> None:
         """Where a claim is wrong, those of the other: the evidence grows for what looks right."""
         at_once = Data(cache.ones, data.means)
-        _likelier(self, family, at_once, cache.trial)
+        _best_claims(self, family, at_once, cache.trial)
         for place in range(self.arms - 1):
             arm = arm_of(self, place)
-            if support(self, family, at_once, arm, code[arm] == 1) > 0.0:
+            if refutation_cost(self, family, at_once, arm, code[arm] == 1) > 0.0:
                 cache.trial[arm] = code[arm]
         self.solve_round(family, data.means, cache.trial, weights)
 
@@ -377,27 +377,21 @@ class BetterThan(AgainstControl, ArmSets):
         for turn in range(-1, self.arms - 1):
             place = cache.weakest[0] if turn < 0 else turn
             arm = arm_of(self, place)
-            value = support(self, family, data, arm, True)
-            value = max(value, support(self, family, data, arm, False))
+            value = refutation_cost(self, family, data, arm, True)
+            value = max(value, refutation_cost(self, family, data, arm, False))
             if not value >= least:
                 least = value
             if value < enough:
                 cache.weakest[0] = place
                 break
-        _likelier(self, family, data, code)
+        _best_claims(self, family, data, code)
         return least
 
     def answer_at(self, family: Family, data: Data, cache: Claims, code: Code) -> None:
-        _likelier(self, family, data, code)
+        _best_claims(self, family, data, code)
 
     def first_reachable(
-        self,
-        family: Family,
-        data: Data,
-        cache: Claims,
-        level: float,
-        held: bool,
-        search: Search,
+        self, family: Family, data: Data, cache: Claims, level: float, held: bool, search: Search
     ) -> float:
         """Arm by arm, named where that can be reached: the first in the order."""
         barrier, search.point[0] = math.inf, math.nan
@@ -437,13 +431,13 @@ class Claims(NamedTuple):
 
 
 @jitable
-def _likelier(problem: BetterThan, family: Family, data: Data, code: Code) -> None:
+def _best_claims(problem: BetterThan, family: Family, data: Data, code: Code) -> None:
     """For each arm the claim that is dearer to refute."""
     code[problem.control] = 0
     for place in range(problem.arms - 1):
         arm = arm_of(problem, place)
-        named = support(problem, family, data, arm, True)
-        code[arm] = 1 if named >= support(problem, family, data, arm, False) else 0
+        named = refutation_cost(problem, family, data, arm, True)
+        code[arm] = 1 if named >= refutation_cost(problem, family, data, arm, False) else 0
 
 
 # ---------------------------------- Find an arm that beats the control, or say that there is none
@@ -461,9 +455,6 @@ class AnyBetterThan(AgainstControl):
         yield from (arm for arm in range(self.arms) if arm != self.control)
         yield "none"
 
-    def answer_count(self) -> int:
-        return self.arms
-
     def correct_answers(self, means: Floats) -> Iterator[Answer]:
         level = means[self.control]
         yield from (int(k) for k in np.flatnonzero(means >= level) if k != self.control)
@@ -474,28 +465,25 @@ class AnyBetterThan(AgainstControl):
         # the farther an arm is above the control the less it takes to show that, if arms are alike
         best = nearly(means, np.delete(means, self.control).max())
         for answer in self.correct_answers(means):
-            if answer == "none" or not family.arms_alike() or best[answer]:
+            if not isinstance(answer, int) or not family.arms_alike() or best[answer]:
                 yield answer
 
     def question_text(self) -> str:
         return f"Is any option higher than the control{up_to(self.epsilon)}?"
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
-        return said(self, () if answer == "none" else (answer,), labels, "better")
-
     def ranking(self) -> Ranking:
         return Ranking(1, self.epsilon, control=self.control, one=True)
 
-    def named_arms(self, answer: Any) -> tuple[int, ...]:
-        return () if answer == "none" else (answer,)
+    def named_arms(self, answer: int | str) -> tuple[int, ...]:
+        return (answer,) if isinstance(answer, int) else ()
 
     def cell_count(self, code: Code) -> int:
         return self.arms - 1 if _is_none(self, code) else 1
 
     def cell(self, code: Code, j: int) -> Gap:
         if _is_none(self, code):
-            return refuted_by(self, arm_of(self, j), False)
-        return refuted_by(self, arm_of(self, code[0]), True)
+            return refuting_cell(self, arm_of(self, j), False)
+        return refuting_cell(self, arm_of(self, code[0]), True)
 
     def optimise(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
         """ "None" says that the control is the best arm, up to epsilon."""
@@ -527,8 +515,7 @@ class AnyBetterThan(AgainstControl):
                 most = max(most, pair_cost(family, data, other, arm, 0.0))
         return most
 
-    def first_close(self, family: Family, data: Data, cache: Scratch, search: Search) -> bool:
-        return close_of_listed(self, family, data, search)
+    first_close = close_of_listed
 
     def answer_weights(
         self, family: Family, data: Data, cache: Scratch, code: Code, weights: Floats
@@ -536,13 +523,9 @@ class AnyBetterThan(AgainstControl):
         """Where the answer is wrong: those of the best arm, or of "none"."""
         value = self.solve_round(family, data.means, code, weights)
         if value == 0.0:
-            cache.code[0] = self.arms - 1
-            for place in range(self.arms - 1):
-                arm = arm_of(self, place)
-                if data.means[arm] > data.means[self.control]:
-                    best = cache.code[0]
-                    if best == self.arms - 1 or data.means[arm] > data.means[arm_of(self, best)]:
-                        cache.code[0] = place
+            best, none = place_of_largest(data.means), self.arms - 1
+            place = best if best < self.control else best - 1
+            cache.code[0] = place if data.means[best] > data.means[self.control] else none
             self.solve_round(family, data.means, cache.code, weights)
 
 

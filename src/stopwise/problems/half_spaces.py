@@ -4,62 +4,62 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stopwise.cells.bound import total_divergence
+from stopwise.cells.bound import box_ends, total_divergence
 from stopwise.cells.cell import Either
 from stopwise.cells.half_space import HalfSpace, half_space_optimum, missing, only_arm
-from stopwise.cells.polyhedra import check_not_empty
+from stopwise.cells.polyhedra import check_not_empty, planes
 from stopwise.cells.region import Region, fold_bounds, region
-from stopwise.core.arrays import Floats, assign, fill, largest, replace, smallest, total
-from stopwise.core.checks import matrix, vector
+from stopwise.core.arrays import Floats, Ints, assign, fill, largest, replace, smallest, total
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.core.options import NUMBERS, ROWS, Option
 from stopwise.families.family import Family, Quadratic
 from stopwise.problems.limits import OneOfTwo, needs_convexity
-from stopwise.problems.problem import Answer, Code, Problem, Search, close_of_listed, scratch
-
-OPTIONS = {
-    "normals": Option(ROWS, "A row for each combination: [[1, -1, 0], [0, 1, -1]]"),
-    "offsets": Option(NUMBERS, "One for each combination: 0, 0.5; 0 if empty"),
-}
+from stopwise.problems.problem import Answer, Code, Problem, close_of_listed, scratch
 
 
-def planes(normals: ArrayLike, offsets: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Normals (none of them zero) and offsets (zero by default), checked."""
-    rows = matrix("normals", normals)
-    zero = ~np.any(rows != 0.0, axis=1)
-    if zero.any():
-        place = int(np.argmax(zero))
-        raise BadArgument(f"normals[{place}]", rows[place].tolist(), "a normal that is not zero")
-    if offsets is None:
-        return rows, np.zeros(len(rows))
-    levels = vector("offsets", offsets)
-    if levels.size != len(rows):
-        raise BadArgument("offsets", offsets, f"{len(rows)} numbers, one for each normal")
-    return rows, levels
+class HalfSpaces(Problem, listed=False):
+    """Questions about the sides of planes, normals[m] . mu = offsets[m]."""
 
+    normals: Floats
+    offsets: Floats
+    options = {
+        "normals": Option(ROWS, "A row for each combination: [[1, -1, 0], [0, 1, -1]]"),
+        "offsets": Option(NUMBERS, "One for each combination: 0, 0.5; 0 if empty"),
+    }
 
-def check_planes(problem: AnyHalfSpace | AllHalfSpaces, family: Family) -> None:
-    """Each plane must cut the family's means, and general ones need a convex divergence."""
-    if any(only_arm(normal) < 0 for normal in problem.normals):
-        needs_convexity(type(problem).__name__, family)
-    low, high = family.interval()
-    for m, (normal, offset) in enumerate(zip(problem.normals, problem.offsets, strict=True)):
-        used = normal[normal != 0.0]
-        least = float(np.sum(np.where(used > 0.0, used * low, used * high)))
-        most = float(np.sum(np.where(used > 0.0, used * high, used * low)))
-        if not least < offset < most:
-            raise BadArgument(
-                f"offsets[{m}]",
-                float(offset),
-                f"between {least:g} and {most:g}, so that the plane cuts the means of {family!r}",
-            )
+    def __init__(self, normals: ArrayLike, offsets: ArrayLike | None = None) -> None:
+        self.normals, self.offsets = planes(normals, offsets)
+
+    @property
+    def arms(self) -> int:
+        """K, the number of arms."""
+        return int(self.normals.shape[1])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.normals.tolist()}, {self.offsets.tolist()})"
+
+    def check(self, family: Family) -> None:
+        """Each plane must cut the family's means, and general ones need a convex divergence."""
+        if any(only_arm(normal) < 0 for normal in self.normals):
+            needs_convexity(type(self).__name__, family)
+        low, high = family.interval()
+        for m, (normal, offset) in enumerate(zip(self.normals, self.offsets, strict=True)):
+            used = normal[normal != 0.0]
+            least = float(np.sum(np.where(used > 0.0, used * low, used * high)))
+            most = float(np.sum(np.where(used > 0.0, used * high, used * low)))
+            if not least < offset < most:
+                raise BadArgument(
+                    f"offsets[{m}]",
+                    float(offset),
+                    f"between {least:g} and {most:g}, so that the plane cuts the means of {family!r}",
+                )
 
 
 # --------------- Which half-spaces can be the oracle's answer at a model of the confidence region?
@@ -77,12 +77,7 @@ class Spot(NamedTuple):
 
 @variants(allocates=True)
 def half_space_reach(
-    family: Family,
-    problem: AnyHalfSpace,
-    data: Data,
-    code: Code,
-    level: float,
-    found: Spot,
+    family: Family, problem: AnyHalfSpace, data: Data, code: Code, level: float, found: Spot
 ) -> float:
     """0 where the answer's largest D over a box is at least every other answer's smallest, else inf.
 
@@ -90,14 +85,10 @@ def half_space_reach(
     The box holds the region. d(mu, lambda) falls as mu moves toward lambda, so D of a half-space is
     monotone in every mean and its extremes over the box are at corners.
     """
-    counts, means = data
     found.point[0] = math.nan
-    low, high = family.interval()
-    bottom, top = np.full(means.size, low), np.full(means.size, high)
-    for k in range(means.size):
-        if counts[k] > 0.0:
-            bottom[k] = family.of_arm(k).lower(means[k], level / counts[k])
-            top[k] = family.of_arm(k).upper(means[k], level / counts[k])
+    bottom, top = np.zeros(data.means.size), np.zeros(data.means.size)
+    for k in range(bottom.size):
+        bottom[k], top[k] = box_ends(family, data, k, level)
         if not math.isfinite(bottom[k]) or not math.isfinite(top[k]):
             return 0.0
     most, least = -1.0, 0.0
@@ -138,12 +129,7 @@ def length(family: Family, normal: Floats) -> float:
 
 @variant(half_space_reach, Quadratic)
 def _cone_distance(
-    family: Family,
-    problem: AnyHalfSpace,
-    data: Data,
-    code: Code,
-    level: float,
-    found: Spot,
+    family: Family, problem: AnyHalfSpace, data: Data, code: Code, level: float, found: Spot
 ) -> float:
     """D of (m, s) is (s p_m)^2/2 with p = (U mu - b)/length(u): it wins where s p_m >= all |p_j|."""
     normals, offsets, wall = problem.normals, problem.offsets, found.wall
@@ -168,17 +154,12 @@ def _cone_distance(
                 if levels[2 * j + half] > 1e-14:
                     return math.inf
                 levels[2 * j + half] = -1.0
-    return _climb(family, data, rows, levels, level, found)
+    return _hildreth(family, data, rows, levels, level, found)
 
 
 @jitable(allocates=True)
-def _climb(
-    family: Family,
-    data: Data,
-    rows: Floats,
-    levels: Floats,
-    level: float,
-    found: Spot,
+def _hildreth(
+    family: Family, data: Data, rows: Floats, levels: Floats, level: float, found: Spot
 ) -> float:
     """The distance to rows @ mu' >= levels by Hildreth's method: maximise the dual, row by row.
 
@@ -217,7 +198,7 @@ def _climb(
             return value
         if worst <= 1e-9 * (largest(point) - smallest(point)):
             return value
-        if value <= level and _lift(rows, levels, point, inward, lifted):
+        if value <= level and _move_inside(rows, levels, point, inward, lifted):
             price = total_divergence(family, data, lifted)
             if price <= level:
                 assign(point, lifted)
@@ -227,7 +208,9 @@ def _climb(
 
 
 @jitable
-def _lift(rows: Floats, levels: Floats, point: Floats, inward: Floats, lifted: Floats) -> bool:
+def _move_inside(
+    rows: Floats, levels: Floats, point: Floats, inward: Floats, lifted: Floats
+) -> bool:
     """Move a point inward until it fulfils all rows; whether it does."""
     step = 0.0
     for r in range(levels.size):
@@ -283,39 +266,26 @@ class Planes(NamedTuple):
     model: Floats
     weights: Floats
     code: Code
+    answers: Ints
 
 
 # ---------------------------------------------- Do the means lie on the upper side of every plane?
 
 
-class AllHalfSpaces(OneOfTwo):
+class AllHalfSpaces(HalfSpaces, OneOfTwo):
     """Is normals[m] . mu >= offsets[m] for every m? Answers "yes", "no"; one of them is correct.
 
     "Is there an m with normals[m] . mu > offsets[m]?" is the same question about the complement:
     AllHalfSpaces(-normals, -offsets), with "no" for "there is".
     """
 
-    normals: Floats
-    offsets: Floats
     region: Region
     title = "Is every linear combination high enough?"
     names = ("yes", "no")
-    options = OPTIONS
 
     def __init__(self, normals: ArrayLike, offsets: ArrayLike | None = None) -> None:
-        rows, levels = planes(normals, offsets)
-        yes = fold_bounds(region(rows.shape[1], rows, levels))
-        self.normals = rows
-        self.offsets = levels
-        self.region = yes
-
-    @property
-    def arms(self) -> int:
-        """K, the number of arms."""
-        return int(self.normals.shape[1])
-
-    def __repr__(self) -> str:
-        return f"AllHalfSpaces({self.normals.tolist()}, {self.offsets.tolist()})"
+        HalfSpaces.__init__(self, normals, offsets)
+        self.region = fold_bounds(region(self.normals.shape[1], self.normals, self.offsets))
 
     def correct_answers(self, means: Floats) -> Iterator[Answer]:
         heights = self.normals @ means - self.offsets
@@ -340,8 +310,9 @@ class AllHalfSpaces(OneOfTwo):
         return Either(side, self.region, yes or self.offsets.size == 1)
 
     def check(self, family: Family) -> None:
-        check_planes(self, family)
-        check_not_empty('the models with answer "yes"', self.normals, self.offsets, family)
+        HalfSpaces.check(self, family)
+        yes = region(self.arms, self.normals, self.offsets)
+        check_not_empty('the models with answer "yes"', yes, family)
 
     def rank(self) -> int:
         return int(np.sum(np.any(self.normals != 0.0, axis=0)))
@@ -411,27 +382,16 @@ def _reaches_all(
 # ------------------------------------------------ Any plane, with the side on which the means lie
 
 
-class AnyHalfSpace(Problem):
+class AnyHalfSpace(HalfSpaces):
     """Any plane with the side on which the means lie: (m, +1) if normals[m] . mu >= offsets[m].
 
     Answers (m, +1) and (m, -1), ordered by m, +1 first.
     """
 
-    normals: Floats
-    offsets: Floats
     title = "Name any one linear combination, and its side"
-    options = OPTIONS
 
     def __init__(self, normals: ArrayLike, offsets: ArrayLike | None = None) -> None:
-        self.normals, self.offsets = planes(normals, offsets)
-
-    @property
-    def arms(self) -> int:
-        """K, the number of arms."""
-        return int(self.normals.shape[1])
-
-    def __repr__(self) -> str:
-        return f"AnyHalfSpace({self.normals.tolist()}, {self.offsets.tolist()})"
+        HalfSpaces.__init__(self, normals, offsets)
 
     def init_cache(self, family: Family) -> Planes:
         planes = self.offsets.size
@@ -450,7 +410,7 @@ class AnyHalfSpace(Problem):
             lengths * sizes[:, None],
             np.full((2 * planes, self.arms + 1), math.nan),
             np.full((2 * planes, self.arms), math.nan),
-            *scratch(self)[:3],
+            *scratch(self),
         )
 
     def rebuild_cache(self, family: Family, data: Data, cache: Planes) -> None:
@@ -475,24 +435,15 @@ class AnyHalfSpace(Problem):
             cache.heights[m] += cache.columns[arm, m] * moved
             cache.spreads[m] += cache.squares[arm, m] * less
 
-    @variants
-    def first_oracle(
-        self, family: Family, data: Data, cache: Planes, code: Code, weights: Floats
-    ) -> None:
-        """The plane with the largest D on the side where the means are."""
-        best = -1.0
-        for m in range(cache.heights.size):
-            cache.code[0] = 2 * m if cache.heights[m] >= 0.0 else 2 * m + 1
-            value = self.optimise(family, data.means, cache.code, cache.weights)
-            if value > best:
-                best = value
-                code[0] = cache.code[0]
-                assign(weights, cache.weights)
+    first_close = variants(close_of_listed)
+    variant(first_close, Quadratic)(Problem.first_close)  # what can be reached is solved for
+    first_oracle = variants(Problem.first_oracle)
 
     @variant(first_oracle, Quadratic)
     def first_oracle_quadratic(
         self, family: Family, data: Data, cache: Planes, code: Code, weights: Floats
     ) -> None:
+        """The plane with the largest D on the side where the means are."""
         best, place = -1.0, 0
         for m in range(cache.heights.size):
             value = abs(cache.heights[m]) * cache.sizes[m]  # D = value^2/2, but for one variance
@@ -517,36 +468,13 @@ class AnyHalfSpace(Problem):
         for k in range(means.size):
             weights[k] = weights[k] / whole if whole > 0.0 else 1.0 / means.size
 
-    @variants
-    def first_close(self, family: Family, data: Data, cache: Planes, search: Search) -> bool:
-        return close_of_listed(self, family, data, search)
-
-    @variant(first_close, Quadratic)
-    def first_close_quadratic(
-        self, family: Family, data: Data, cache: Planes, search: Search
-    ) -> bool:
-        """What can be reached is solved for."""
-        return search.forced and close_of_listed(self, family, data, search)
-
     @variant(answer_weights, Quadratic)
     def answer_weights_quadratic(
         self, family: Family, data: Data, cache: Planes, code: Code, weights: Floats
     ) -> None:
         replace(weights, cache.targets[code[0] // 2])
 
-    @variants
-    def best_evidence(
-        self, family: Family, data: Data, cache: Planes, enough: float, code: Code
-    ) -> float:
-        """The most evidence for the side of a plane on which the means are."""
-        best = -1.0
-        for m in range(cache.heights.size):
-            cache.code[0] = 2 * m if cache.heights[m] >= 0.0 else 2 * m + 1
-            value = self.transport_cost(family, data, cache.code, cache.model)
-            if not value <= best:
-                best = value
-                code[0] = cache.code[0]
-        return best
+    best_evidence = variants(Problem.best_evidence)
 
     @variant(best_evidence, Quadratic)
     def best_evidence_quadratic(
@@ -567,23 +495,8 @@ class AnyHalfSpace(Problem):
         code[0] = 2 * place if cache.heights[place] >= 0.0 else 2 * place + 1
         return 0.5 * best
 
-    def answer_at(self, family: Family, data: Data, cache: Planes, code: Code) -> None:
-        best = -1.0
-        for m in range(cache.heights.size):
-            below = missing(self.normals[m], self.offsets[m], data.means) > 0.0
-            cache.code[0] = 2 * m + 1 if below else 2 * m
-            value = self.transport_cost(family, data, cache.code, cache.model)
-            if value > best:
-                best, code[0] = value, cache.code[0]
-
     def reach_round(
-        self,
-        family: Family,
-        data: Data,
-        cache: Planes,
-        code: Code,
-        level: float,
-        point: Floats,
+        self, family: Family, data: Data, cache: Planes, code: Code, level: float, point: Floats
     ) -> float:
         """What decided last time often still does: a wall between the region and the answer, or a model."""
         wall, reached = cache.walls[code[0]], cache.reached[code[0]]
@@ -602,9 +515,6 @@ class AnyHalfSpace(Problem):
     def answers(self) -> Iterator[Answer]:
         return ((m, side) for m in range(self.offsets.size) for side in (1, -1))
 
-    def answer_count(self) -> int:
-        return 2 * self.offsets.size
-
     def correct_answers(self, means: Floats) -> Iterator[Answer]:
         for m, height in enumerate(self.normals @ means - self.offsets):
             if height >= 0.0:
@@ -612,7 +522,7 @@ class AnyHalfSpace(Problem):
             if height <= 0.0:
                 yield (m, -1)
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
+    def answer_text(self, answer: tuple[int, int], labels: Sequence[str]) -> str:
         plane, sign = answer
         side = "at least" if sign > 0 else "at most"
         return f"combination {plane} is {side} {self.offsets[plane]:g}"
@@ -623,9 +533,6 @@ class AnyHalfSpace(Problem):
     def cell(self, code: Code, j: int) -> HalfSpace:
         m, side = code[0] // 2, -1.0 if code[0] % 2 == 0 else 1.0
         return HalfSpace(self.normals[m], self.offsets[m], side)
-
-    def check(self, family: Family) -> None:
-        check_planes(self, family)
 
     def rank(self) -> int:
         return int(np.max(np.sum(self.normals != 0.0, axis=1)))

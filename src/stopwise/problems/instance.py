@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.families.family import Family
-from stopwise.problems.problem import Problem
+from stopwise.problems.problem import Cache, Problem
 
 
 class Instance(NamedTuple):
@@ -17,7 +17,7 @@ class Instance(NamedTuple):
     problem: Problem
     family: Family  # as the samples show it
     data: Data
-    cache: Any  # the problem's
+    cache: Cache
 
 
 class Question(NamedTuple):

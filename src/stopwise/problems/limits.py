@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stopwise.core.arrays import Floats, divide, fill
+from stopwise.core.arrays import Floats, Ints, divide, fill
 from stopwise.core.checks import arm_count, finite, moderate
 from stopwise.core.data import Data
-from stopwise.core.errors import BadArgument, MissingMethod, NotDefined
+from stopwise.core.errors import BadArgument, NotDefined
 from stopwise.core.functions import jitable
 from stopwise.core.options import NUMBER, Option
 from stopwise.families.family import Family
@@ -24,9 +25,6 @@ class TwoAnswers(Problem, listed=False):
 
     def answers(self) -> Iterator[Answer]:
         return iter(self.names)
-
-    def answer_count(self) -> int:
-        return 2
 
 
 class OneOfTwo(TwoAnswers, listed=False):
@@ -43,10 +41,16 @@ class OneOfTwo(TwoAnswers, listed=False):
 class OneThreshold(Problem, listed=False):
     """Questions about a ``threshold`` with cells that bound arms one by one."""
 
-    @property
-    def threshold(self) -> float:
-        """The limit of every arm's mean."""
-        raise MissingMethod("threshold", self)
+    arms: int
+    threshold: float
+    options = {"threshold": Option(NUMBER, "The level that means are compared with")}
+
+    def __init__(self, arms: int, threshold: float) -> None:
+        self.arms = arm_count(arms)
+        self.threshold = moderate("threshold", finite("threshold", threshold))
+
+    def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
+        return self.optimise(family, means, code, weights)
 
     def tie_text(self, means: Floats) -> tuple[str, str]:
         """Which means lie on the threshold itself, and what to do about it."""
@@ -59,17 +63,8 @@ class OneThreshold(Problem, listed=False):
 class ArmSides(OneThreshold, listed=False):
     """Those about the sides on which single arms lie: a cell bounds one arm by the threshold."""
 
-    arms: int
-    threshold: float
-    options = {"threshold": Option(NUMBER, "The level that means are compared with")}
-
-    def __init__(self, arms: int, threshold: float) -> None:
-        limit = moderate("threshold", finite("threshold", threshold))
-        self.arms = arm_count(arms)
-        self.threshold = limit
-
     def check(self, family: Family) -> None:
-        inside("threshold", self.threshold, self, family)
+        check_inside("threshold", self.threshold, self, family)
 
     def grows(self) -> bool:
         return True
@@ -81,12 +76,12 @@ class ArmSides(OneThreshold, listed=False):
         return self.arms
 
 
-def nearly(means: Floats, extreme: float) -> Any:
+def nearly(means: Floats, extreme: float) -> NDArray[np.bool_]:
     """Which means equal the extreme one but for rounding (a tie is decided on the values)."""
     return np.abs(means - extreme) <= 1e-9 * max(1.0, abs(float(extreme)))
 
 
-def inside(name: str, limit: float, problem: Problem, family: Family) -> None:
+def check_inside(name: str, limit: float, problem: Problem, family: Family) -> None:
     """Refuse a limit that no mean of the family can be on both sides of."""
     low, high = family.interval()
     if not low < limit < high:
@@ -125,7 +120,7 @@ def needs_convexity(what: str, family: Family) -> None:
         )
 
 
-def arms_in_words(arms: Any) -> str:
+def arms_in_words(arms: Sequence[int] | Ints) -> str:
     """The first of these arms, as a list in a sentence."""
     *most, last = (str(arm) for arm in arms[:10])
     return f"arms {', '.join(most)} and {last}" if most else f"arm {last}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +37,7 @@ from stopwise.core.functions import allocates, jitable
 from stopwise.core.options import ROWS, Option
 from stopwise.families.family import Family, Quadratic
 from stopwise.problems.limits import arms_in_words
-from stopwise.problems.lowest import GOALS, asked_for
+from stopwise.problems.lowest import GOALS, with_goal
 from stopwise.problems.problem import Code, Problem
 
 
@@ -105,6 +105,9 @@ class LinearGap(Cell):
         lost = log_determinant(known + prior) - log_determinant(prior)
         return gap_cost(pair.gap, wider) - 0.5 * lost
 
+    def mirror(self) -> LinearGap:
+        return LinearGap(self.features, self.other, self.arm)
+
     @allocates
     def compared(self, family: Family, data: Data) -> tuple[Floats, Floats, Pair]:
         """The information, the estimate of theta, and how the two arms compare there."""
@@ -138,10 +141,9 @@ class Linear(Problem):
         if np.linalg.matrix_rank(rows) < rows.shape[1]:
             hint = "Leave out columns that are combinations of others."
             raise BadArgument("features", rows.tolist(), "independent columns", hint)
-        found: Linear = asked_for(goal, cls._make((len(rows), rows)))
-        return found
+        return with_goal(goal, cls._make((len(rows), rows)))
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
+    def __getnewargs__(self) -> tuple[Floats]:
         return (self.features,)
 
     def means(self, theta: ArrayLike) -> Floats:
@@ -201,16 +203,13 @@ class Linear(Problem):
     def answers(self) -> Iterator[int]:
         return iter(range(self.arms))
 
-    def answer_count(self) -> int:
-        return self.arms
-
     def several_answers(self) -> bool:
         return False
 
     def goal_sign(self) -> int:
         return 1
 
-    def named_arms(self, answer: Any) -> tuple[int, ...]:
+    def named_arms(self, answer: int) -> tuple[int, ...]:
         return (answer,)
 
     def rank(self) -> int:
@@ -255,7 +254,7 @@ class Linear(Problem):
         return self.arms - 1
 
     def cell(self, code: Code, j: int) -> LinearGap:
-        return LinearGap(self.features, code[0], rival(code, j))
+        return LinearGap(self.features, code[0], j if j < code[0] else j + 1)  # every other arm
 
     def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:
         """The answer must not be below any rival: the dearest of these, a lower bound."""
@@ -267,12 +266,3 @@ class Linear(Problem):
                 gap, _, width = compare(self.features, theta, shape, other, code[0])
                 most = max(most, gap_cost(gap, width))
         return most
-
-
-# ----------------------------------------------------------------------------------------- costs
-
-
-@jitable
-def rival(code: Code, cell: int) -> int:
-    """The arm that beats the answer in this cell."""
-    return cell if cell < code[0] else cell + 1

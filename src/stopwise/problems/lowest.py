@@ -1,37 +1,40 @@
 """A question about the largest mean, asked about the smallest: which arm is fastest, or cheapest?
 
 With l' = -l and the family's mirror image everything that is known about the largest mean holds for the
-smallest: a cell lambda_j >= lambda_i + epsilon becomes lambda_i >= lambda_j + epsilon. Data keep
-their sign; only what is asked of the problem inside goes through the mirror.
+smallest: a cell lambda_j >= lambda_i + epsilon becomes lambda_i >= lambda_j + epsilon. Data keep their
+sign; the problem inside is asked with the mirrored family and means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from stopwise.cells.cell import Cell, CellEvidence, Mirrored
-from stopwise.core.arrays import Floats, Ints
+from stopwise.cells.cell import Cell
+from stopwise.core.arrays import Floats
 from stopwise.core.checks import choice
 from stopwise.core.data import Data
 from stopwise.core.functions import jitable
 from stopwise.families.family import Family
 from stopwise.families.mirror import mirrored
-from stopwise.problems.problem import Answer, Code, Problem, Ranking, Refutation, Search
+from stopwise.problems.problem import Answer, Cache, Code, Problem, Ranking, Refutation, Search
 
 GOALS = ("max", "min")
+F = TypeVar("F", bound=Callable[..., Any])
+P = TypeVar("P", bound=Problem)
 
 
-class Lowered(Mirrored):
-    """A cell of a question about the smallest mean, given that of the largest."""
+def _same(method: F) -> F:
+    """The method of the problem inside, where the goal changes nothing. In plain Python only."""
 
-    def evidence(self, family: Family, data: Data, rule: CellEvidence, enough: float) -> float:
-        return self.cell.mirror().evidence(family, data, rule, enough)
+    @functools.wraps(method)
+    def forward(self: Lowest, *given: Any) -> Any:
+        return getattr(self.problem, method.__name__)(*given)
 
-    def simplest(self) -> Cell:
-        return self.cell.mirror().simplest()
+    return cast("F", forward)
 
 
 class Lowest(Problem, listed=False):
@@ -47,44 +50,21 @@ class Lowest(Problem, listed=False):
     def __repr__(self) -> str:
         return f"{repr(self.problem)[:-1]}, goal='min')"
 
-    def answers(self) -> Iterator[Answer]:
-        return self.problem.answers()
-
-    def encode(self, answer: Answer) -> Code:
-        return self.problem.encode(answer)
-
-    def decode(self, code: Code) -> Answer:
-        return self.problem.decode(code)
-
-    def answer_count(self) -> int:
-        return self.problem.answer_count()
-
-    def code_size(self) -> int:
-        return self.problem.code_size()
-
-    def several_answers(self) -> bool:
-        return self.problem.several_answers()
-
-    def is_model(self, means: Floats) -> bool:
-        return self.problem.is_model(-means)
-
-    def check(self, family: Family) -> None:
-        self.problem.check(family)
-
-    def grows(self) -> bool:
-        return self.problem.grows()
-
-    def adaptive_bound(self, first: int) -> int:
-        return self.problem.adaptive_bound(first)
-
-    def rank(self) -> int:
-        return self.problem.rank()
-
-    def union_bound(self) -> int:
-        return self.problem.union_bound()
-
-    def feature_rows(self) -> Floats:
-        return self.problem.feature_rows()
+    answers = _same(Problem.answers)
+    encode = _same(Problem.encode)
+    decode = _same(Problem.decode)
+    answer_count = _same(Problem.answer_count)
+    code_size = _same(Problem.code_size)
+    several_answers = _same(Problem.several_answers)
+    check = _same(Problem.check)
+    grows = _same(Problem.grows)
+    adaptive_bound = _same(Problem.adaptive_bound)
+    rank = _same(Problem.rank)
+    union_bound = _same(Problem.union_bound)
+    feature_rows = _same(Problem.feature_rows)
+    named_arms = _same(Problem.named_arms)
+    listed_answers = _same(Problem.listed_answers)
+    is_model = _same(Problem.is_model)  # where -mu is a model mu is
 
     def tie_text(self, means: Floats) -> tuple[str, str]:
         return self.problem.tie_text(-means)
@@ -92,16 +72,13 @@ class Lowest(Problem, listed=False):
     def question_text(self) -> str:
         return self.problem.question_text().replace("high", "low")
 
-    def named_arms(self, answer: Any) -> tuple[int, ...]:
-        return self.problem.named_arms(answer)
-
     def goal_sign(self) -> int:
         return -self.problem.goal_sign()
 
     def contest_sign(self) -> float:
         return -self.problem.contest_sign()
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
+    def answer_text(self, answer: Answer, labels: Sequence[str]) -> str:
         return self.problem.lowest_answer_text(answer, labels)
 
     def ranking(self) -> Ranking | None:
@@ -121,29 +98,26 @@ class Lowest(Problem, listed=False):
     def cell_count(self, code: Code) -> int:
         return self.problem.cell_count(code)
 
-    def cell(self, code: Code, j: int) -> Lowered:
-        return Lowered(self.problem.cell(code, j))
+    def cell(self, code: Code, j: int) -> Cell:
+        return self.problem.cell(code, j).mirror()
 
     def transport_cost(self, family: Family, data: Data, code: Code, closest: Floats) -> float:
-        found = self.problem.transport_cost(mirrored(family), _image(data), code, closest)
-        _mirror(closest)
+        found = self.problem.transport_cost(mirrored(family), _negated(data), code, closest)
+        _negate(closest)
         return found
 
     def optimise(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
         return self.problem.optimise(mirrored(family), -means, code, weights)
 
     def models(self, family: Family, data: Data, code: Code) -> Floats:
-        return -self.problem.models(mirrored(family), _image(data), code)
+        return -self.problem.models(mirrored(family), _negated(data), code)
 
     def upper_bound(self, family: Family, data: Data, code: Code) -> float:
-        return self.problem.upper_bound(mirrored(family), _image(data), code)
-
-    def vertices(self, family: Family, data: Data, code: Code) -> Floats:
-        return self.problem.vertices(mirrored(family), _image(data), code)
+        return self.problem.upper_bound(mirrored(family), _negated(data), code)
 
     def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:
-        found = self.problem.reach(mirrored(family), _image(data), code, level, point)
-        _mirror(point)
+        found = self.problem.reach(mirrored(family), _negated(data), code, level, point)
+        _negate(point)
         return found
 
     def init_cache(self, family: Family) -> Image:
@@ -152,15 +126,14 @@ class Lowest(Problem, listed=False):
     def rebuild_cache(self, family: Family, data: Data, cache: Image) -> None:
         for k in range(data.means.size):
             cache.means[k] = -data.means[k]
-        image = Data(data.counts, cache.means)
-        self.problem.rebuild_cache(mirrored(family), image, cache.cache)
+        self.problem.rebuild_cache(mirrored(family), _mirrored_data(data, cache), cache.inside)
 
     def update_cache(
         self, family: Family, data: Data, cache: Image, arm: int, before: float
     ) -> None:
         cache.means[arm] = -data.means[arm]
-        image = Data(data.counts, cache.means)
-        self.problem.update_cache(mirrored(family), image, cache.cache, arm, -before)
+        image = _mirrored_data(data, cache)
+        self.problem.update_cache(mirrored(family), image, cache.inside, arm, -before)
 
     def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
         return self.problem.solve_round(mirrored(family), -means, code, weights)
@@ -168,39 +141,36 @@ class Lowest(Problem, listed=False):
     def first_oracle(
         self, family: Family, data: Data, cache: Image, code: Code, weights: Floats
     ) -> None:
-        image = Data(data.counts, cache.means)
-        self.problem.first_oracle(mirrored(family), image, cache.cache, code, weights)
+        image = _mirrored_data(data, cache)
+        self.problem.first_oracle(mirrored(family), image, cache.inside, code, weights)
 
     def answer_weights(
         self, family: Family, data: Data, cache: Image, code: Code, weights: Floats
     ) -> None:
-        image = Data(data.counts, cache.means)
-        self.problem.answer_weights(mirrored(family), image, cache.cache, code, weights)
+        image = _mirrored_data(data, cache)
+        self.problem.answer_weights(mirrored(family), image, cache.inside, code, weights)
 
     def best_evidence(
         self, family: Family, data: Data, cache: Image, enough: float, code: Code
     ) -> float:
-        image = Data(data.counts, cache.means)
-        return self.problem.best_evidence(mirrored(family), image, cache.cache, enough, code)
+        image = _mirrored_data(data, cache)
+        return self.problem.best_evidence(mirrored(family), image, cache.inside, enough, code)
 
     def sole_answer(self, family: Family, data: Data, cache: Image, code: Code) -> bool:
-        image = Data(data.counts, cache.means)
-        return self.problem.sole_answer(mirrored(family), image, cache.cache, code)
+        image = _mirrored_data(data, cache)
+        return self.problem.sole_answer(mirrored(family), image, cache.inside, code)
 
     def leading_answer(self, family: Family, data: Data, cache: Image, code: Code) -> bool:
-        image = Data(data.counts, cache.means)
-        return self.problem.leading_answer(mirrored(family), image, cache.cache, code)
+        image = _mirrored_data(data, cache)
+        return self.problem.leading_answer(mirrored(family), image, cache.inside, code)
 
     def answer_at(self, family: Family, data: Data, cache: Image, code: Code) -> None:
-        _mirror(data.means)  # and back: a change of sign loses nothing
-        self.problem.answer_at(mirrored(family), data, cache.cache, code)
-        _mirror(data.means)
+        _negate(data.means)  # and back: a change of sign loses nothing
+        self.problem.answer_at(mirrored(family), data, cache.inside, code)
+        _negate(data.means)
 
     def fitted(self, family: Family, data: Data, means: Floats) -> None:
-        _mirror(data.means)
-        self.problem.fitted(mirrored(family), data, means)
-        _mirror(data.means)
-        _mirror(means)
+        self.problem.fitted(family, data, means)  # linear in the means: no mirror is needed
 
     def refute(
         self,
@@ -211,55 +181,48 @@ class Lowest(Problem, listed=False):
         penalty: float,
         found: Refutation,
     ) -> float:
-        _mirror(data.means)
-        cost = self.problem.refute(mirrored(family), data, cache.cache, code, penalty, found)
-        _mirror(data.means)
-        _mirror(found.model)
+        _negate(data.means)
+        cost = self.problem.refute(mirrored(family), data, cache.inside, code, penalty, found)
+        _negate(data.means)
+        _negate(found.model)
         return cost
 
-    def listed_answers(self) -> Ints:
-        return self.problem.listed_answers()
-
     def first_reachable(
-        self,
-        family: Family,
-        data: Data,
-        cache: Image,
-        level: float,
-        held: bool,
-        search: Search,
+        self, family: Family, data: Data, cache: Image, level: float, held: bool, search: Search
     ) -> float:
-        image = Data(data.counts, cache.means)
-        _mirror(search.point)
-        barrier = self.problem.first_reachable(
-            mirrored(family), image, cache.cache, level, held, search
-        )
-        _mirror(search.point)
+        image, inside = _mirrored_data(data, cache), cache.inside
+        _negate(search.point)
+        barrier = self.problem.first_reachable(mirrored(family), image, inside, level, held, search)
+        _negate(search.point)
         return barrier
 
 
-def asked_for(goal: Any, problem: Problem) -> Any:
-    """The problem, or its mirror image, as the goal says."""
+def with_goal(goal: str, problem: P) -> P:
+    """The problem, or its mirror image, as the goal says; with the type of the problem inside."""
     allowed = '"max" (the largest mean) or "min" (the smallest)'
-    return problem if choice("goal", goal, GOALS, allowed) == "max" else Lowest(problem)
+    lowest = choice("goal", goal, GOALS, allowed) == "min"
+    return cast("P", Lowest(problem)) if lowest else problem
 
 
 @jitable
-def _mirror(values: Floats) -> None:
+def _negate(values: Floats) -> None:
     for k in range(values.size):
         values[k] = -values[k]
 
 
 @jitable(allocates=True)
-def _image(data: Data) -> Data:
+def _negated(data: Data) -> Data:
     return Data(data.counts, -data.means)
-
-
-# -------------------------------------------------------------------------------------- one round
 
 
 class Image(NamedTuple):
     """The cache of the problem inside, and the mirrored means."""
 
-    cache: Any
+    inside: Cache
     means: Floats
+
+
+@jitable
+def _mirrored_data(data: Data, cache: Image) -> Data:
+    """The data of a run in the mirror, of which the cache keeps the means."""
+    return Data(data.counts, cache.means)

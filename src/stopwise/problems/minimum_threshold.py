@@ -7,49 +7,46 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from stopwise.cells.bound import Bound, Side, arm_cost, divergence_from, total_divergence
+from stopwise.cells.bound import Bound, Side, arm_cost, box_ends, divergence_from, total_divergence
 from stopwise.cells.cell import Either
 from stopwise.core.arrays import Floats, smallest
-from stopwise.core.checks import arm_count, finite, margin, moderate
+from stopwise.core.checks import margin
 from stopwise.core.data import Data
 from stopwise.core.functions import jitable
-from stopwise.core.options import NOT_NEGATIVE, NUMBER, Option
+from stopwise.core.options import NOT_NEGATIVE, Option
 from stopwise.families.family import Family
 from stopwise.problems.limits import (
     OneThreshold,
     TwoAnswers,
     alone,
     beyond,
+    check_inside,
     harmonic,
     high_costs,
-    inside,
     nearly,
     separate_bound,
 )
 from stopwise.problems.problem import Code, Scratch, Search, close_of_listed
 
 
-class MinimumThreshold(TwoAnswers, OneThreshold):
+class MinimumThreshold(OneThreshold, TwoAnswers):
     """Is the smallest mean "low" (at most threshold + epsilon) or "high" (at least - epsilon)?
 
     Both answers are correct in between.
     """
 
-    arms: int
-    threshold: float
     epsilon: float
     title = "Is the lowest mean below a threshold?"
     names = ("low", "high")
     options = {
-        "threshold": Option(NUMBER, "The level that means are compared with"),
+        **OneThreshold.options,
         "epsilon": Option(
             NOT_NEGATIVE, "How far beyond the threshold is still good enough; empty: not at all"
         ),
     }
 
     def __init__(self, arms: int, threshold: float, epsilon: float = 0.0) -> None:
-        self.arms = arm_count(arms)
-        self.threshold = moderate("threshold", finite("threshold", threshold))
+        OneThreshold.__init__(self, arms, threshold)
         self.epsilon = margin(epsilon)
 
     def question_text(self) -> str:
@@ -78,8 +75,8 @@ class MinimumThreshold(TwoAnswers, OneThreshold):
         return Either(low, Side(1.0, self.threshold + self.epsilon), code[0] == HIGH)
 
     def check(self, family: Family) -> None:
-        inside("threshold - epsilon", self.threshold - self.epsilon, self, family)
-        inside("threshold + epsilon", self.threshold + self.epsilon, self, family)
+        check_inside("threshold - epsilon", self.threshold - self.epsilon, self, family)
+        check_inside("threshold + epsilon", self.threshold + self.epsilon, self, family)
 
     def rank(self) -> int:
         return self.arms
@@ -93,9 +90,6 @@ class MinimumThreshold(TwoAnswers, OneThreshold):
             limit = self.threshold + self.epsilon
             return alone(arm, beyond(family, means, arm, 1.0, limit), weights)
         return harmonic(high_costs(family, means, self.threshold - self.epsilon), weights)
-
-    def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
-        return self.optimise(family, means, code, weights)
 
     def upper_bound(self, family: Family, data: Data, code: Code) -> float:
         if code[0] == HIGH:
@@ -134,7 +128,7 @@ class MinimumThreshold(TwoAnswers, OneThreshold):
         """With epsilon only the box around the region is looked at."""
         if self.epsilon == 0.0 and not search.forced:
             return False
-        return close_of_listed(self, family, data, search)
+        return close_of_listed(self, family, data, cache, search)
 
 
 LOW, HIGH = 0, 1
@@ -178,17 +172,10 @@ def _within_box(
 
     D(mu, not low) - D(mu, not high) falls in every mean, so its extremes are at corners.
     """
-    counts, means = data
-    corner = means.copy()
-    low, high = family.interval()
+    corner = np.zeros(problem.arms)
     for k in range(problem.arms):
-        own = family.of_arm(k)
-        if counts[k] > 0.0 and code[0] == LOW:
-            corner[k] = own.lower(means[k], level / counts[k])
-        elif counts[k] > 0.0:
-            corner[k] = own.upper(means[k], level / counts[k])
-        else:
-            corner[k] = low if code[0] == LOW else high
+        left, right = box_ends(family, data, k, level)
+        corner[k] = left if code[0] == LOW else right
     if code[0] == LOW:
         limit = problem.threshold - problem.epsilon
         return smallest(corner) <= limit or _prefers_low(problem, family, corner) >= 0.0

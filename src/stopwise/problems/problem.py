@@ -28,7 +28,7 @@ from stopwise.families.family import Family
 from stopwise.problems.central_path import saddle_weights
 
 
-def equal(known: Answer, given: Any) -> bool:
+def equal(known: Answer, given: object) -> bool:
     """Whether an answer is the one that is meant; what cannot be compared is not."""
     try:
         return bool(known == given)
@@ -108,6 +108,21 @@ def _log_least(data: Data, model: Floats) -> float:
     return math.log(least) if least < math.inf else 0.0
 
 
+@jitable(inline=True)
+def _hardest_to_refute(
+    problem: Problem, family: Family, data: Data, cache: Scratch, code: Code
+) -> float:
+    """The largest D(w, mu, not i) over all answers, and the first answer that has it."""
+    best = -1.0
+    for place in range(cache.answers[0]):
+        cache.code[0] = place
+        value = problem.transport_cost(family, data, cache.code, cache.model)
+        if not value <= best:  # nan shows
+            best = value
+            code[0] = place
+    return best
+
+
 class Search(NamedTuple):
     """A search for the first reachable answer: in which order, and what was found."""
 
@@ -123,15 +138,17 @@ BY_VALUE = -math.inf  # in place of a barrier
 
 
 @jitable
-def close_of_listed(problem: Problem, family: Family, data: Data, search: Search) -> bool:
-    """The same, one answer after the other; False where they are not listed, or all are wrong."""
+def close_of_listed(
+    self: Problem, family: Family, data: Data, cache: Cache, search: Search
+) -> bool:
+    """``first_close``, one answer after the other; False where they are not listed, or all are wrong."""
     best = 0.0
     for turn in range(search.order.size):
         search.code[0] = search.order[turn]
-        best = max(best, problem.solve_round(family, data.means, search.code, search.trial))
+        best = max(best, self.solve_round(family, data.means, search.code, search.trial))
     for turn in range(search.order.size if best > 0.0 else 0):
         search.code[0] = search.order[turn]
-        value = problem.solve_round(family, data.means, search.code, search.trial)
+        value = self.solve_round(family, data.means, search.code, search.trial)
         if value >= (1.0 - search.slack) * best:
             return True
     return False
@@ -223,14 +240,7 @@ class Problem(Role, listed=False):
 
         Where it is less than ``enough`` any number >= 0 below that will do, and any answer.
         """
-        best = -1.0
-        for place in range(cache.answers[0]):
-            cache.code[0] = place
-            value = self.transport_cost(family, data, cache.code, cache.model)
-            if not value <= best:  # nan shows
-                best = value
-                code[0] = place
-        return best
+        return _hardest_to_refute(self, family, data, cache, code)
 
     @inline
     def sole_answer(self, family: Family, data: Data, cache: Cache, code: Code) -> bool:
@@ -254,12 +264,7 @@ class Problem(Role, listed=False):
 
         Of several the one that is the most costly to refute with these counts.
         """
-        best = -1.0
-        for place in range(cache.answers[0]):
-            cache.code[0] = place
-            value = self.transport_cost(family, data, cache.code, cache.model)
-            if value > best:
-                best, code[0] = value, place
+        _hardest_to_refute(self, family, data, cache, code)
 
     @allocates
     def refute(
@@ -346,7 +351,7 @@ class Problem(Role, listed=False):
 
         For questions of which no more is known than bounds on what can be reached; False for others.
         """
-        return search.forced and close_of_listed(self, family, data, search)
+        return search.forced and close_of_listed(self, family, data, cache, search)
 
     def listed_answers(self) -> Ints:
         """The codes of all answers, in order; empty where they are combinations and never listed."""
@@ -443,7 +448,7 @@ class Problem(Role, listed=False):
         """
         return 0.0
 
-    def with_slack(self, slack: float) -> Any:
+    def with_slack(self, slack: float) -> Problem | None:
         """The same question where an answer may be that much further from the best; None: there is none."""
         return None
 
@@ -532,7 +537,7 @@ class Problem(Role, listed=False):
 
     def reachable(self, family: Family, data: Data, level: float) -> Iterator[Answer]:
         """The reachable answers, in order; by default every answer is tried."""
-        point = np.zeros(data.means.size)
+        cache, point = self.init_cache(family), np.zeros(data.means.size)
         for answer in self.answers():
-            if self.reach(family, data, self.encode(answer), level, point) <= level:
+            if self.reach_round(family, data, cache, self.encode(answer), level, point) <= level:
                 yield answer

@@ -28,6 +28,7 @@ from stopwise.core.values import Value, check_role
 from stopwise.families.family import Family
 from stopwise.problems.problem import (
     Answer,
+    Cache,
     Code,
     Part,
     Problem,
@@ -42,7 +43,7 @@ HARDEST = 1e-300  # a part with D = 0 takes all the weight
 
 
 class Chain(Value):
-    """The parts of a product, one after the other."""
+    """The parts of a product, one after the other; by itself the end, where nothing is left to do."""
 
     def rebuild(self, family: Family, data: Data) -> None:
         """Each part's data and cache; nothing at the end."""
@@ -72,13 +73,7 @@ class Chain(Value):
         """Each part's answer at its share of the means."""
 
     def refute(
-        self,
-        data: Data,
-        start: int,
-        code: Code,
-        penalty: float,
-        least: float,
-        found: Refutation,
+        self, data: Data, start: int, code: Code, penalty: float, least: float, found: Refutation
     ) -> float:
         """The least cost so far, and its model."""
         return least
@@ -92,10 +87,6 @@ class Chain(Value):
         return math.inf
 
 
-class End(Chain):
-    """After the last link."""
-
-
 class Link(Chain):
     """One part of a product, with its arms' data."""
 
@@ -103,7 +94,7 @@ class Link(Chain):
     family: Family
     group: Ints
     data: Data
-    cache: Any
+    cache: Cache
     weights: Floats
     model: Floats
     search: Search
@@ -169,13 +160,7 @@ class Link(Chain):
         self.tail.answer_at(data, start + own.size, code)
 
     def refute(
-        self,
-        data: Data,
-        start: int,
-        code: Code,
-        penalty: float,
-        least: float,
-        found: Refutation,
+        self, data: Data, start: int, code: Code, penalty: float, least: float, found: Refutation
     ) -> float:
         own, mine = self.search.code, _share_of(self, data)
         assign(own, code[start : start + own.size])
@@ -306,12 +291,15 @@ class Product(Problem):
         return int(sum(group.size for group in self.groups))
 
     def __repr__(self) -> str:
-        pairs = zip(self.parts, self.groups, strict=True)
-        return f"Product({[(problem, group.tolist()) for problem, group in pairs]!r})"
+        return f"Product({[(problem, group.tolist()) for problem, group in self.pairs()]!r})"
+
+    def pairs(self) -> list[tuple[Problem, Ints]]:
+        """Each part with its arms."""
+        return list(zip(self.parts, self.groups, strict=True))
 
     def init_cache(self, family: Family) -> Chain:
-        chain: Chain = End()
-        for part, group in reversed(list(zip(self.parts, self.groups, strict=True))):
+        chain = Chain()
+        for part, group in reversed(self.pairs()):
             own = family.of_arms(group)
             a, b, c, d, e, f = (np.zeros(group.size) for _ in range(6))
             code = np.zeros(part.code_size(), dtype=np.int64)
@@ -375,13 +363,7 @@ class Product(Problem):
         return cache.weakest_cell(rule, enough, 0, code)
 
     def first_reachable(
-        self,
-        family: Family,
-        data: Data,
-        cache: Chain,
-        level: float,
-        held: bool,
-        search: Search,
+        self, family: Family, data: Data, cache: Chain, level: float, held: bool, search: Search
     ) -> float:
         return cache.first_reachable(level, 0.0, 0, search)
 
@@ -400,24 +382,21 @@ class Product(Problem):
     def several_answers(self) -> bool:
         return any(part.several_answers() for part in self.parts)
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
+    def answer_text(self, answer: tuple[Answer, ...], labels: Sequence[str]) -> str:
         parts = zip(self.parts, answer, self.groups, strict=True)
         return "; ".join(
             part.answer_text(each, [labels[k] for k in group]) for part, each, group in parts
         )
 
     def correct_answers(self, means: Floats) -> Iterator[Answer]:
-        pairs = zip(self.parts, self.groups, strict=True)
-        return product(*(part.correct_answers(means[group]) for part, group in pairs))
+        return product(*(part.correct_answers(means[group]) for part, group in self.pairs()))
 
     def candidates(self, family: Family, means: Floats) -> Iterator[Answer]:
         # 1/D adds over the parts, so the best answer is best in each part
-        pairs = zip(self.parts, self.groups, strict=True)
-        return product(
-            *(part.candidates(family.of_arms(group), means[group]) for part, group in pairs)
-        )
+        best = (part.candidates(family.of_arms(own), means[own]) for part, own in self.pairs())
+        return product(*best)
 
-    def encode(self, answer: Any) -> Code:
+    def encode(self, answer: Answer) -> Code:
         if not isinstance(answer, tuple) or len(answer) != len(self.parts):
             raise unknown_answer(self, answer)
         pairs = zip(self.parts, answer, strict=True)
@@ -438,7 +417,7 @@ class Product(Problem):
         raise BadArgument("j", j, f"a cell of the alternative in {self!r}")
 
     def check(self, family: Family) -> None:
-        for part, group in zip(self.parts, self.groups, strict=True):
+        for part, group in self.pairs():
             part.check(family.of_arms(group))
 
     def pairwise_cells(self) -> bool:
@@ -462,8 +441,7 @@ class Product(Problem):
         return sum(part.code_size() for part in self.parts)
 
     def is_model(self, means: Floats) -> bool:
-        pairs = zip(self.parts, self.groups, strict=True)
-        return all(part.is_model(means[group]) for part, group in pairs)
+        return all(part.is_model(means[group]) for part, group in self.pairs())
 
 
 def _shares(problem: Product, code: Code) -> list[tuple[Problem, Code]]:

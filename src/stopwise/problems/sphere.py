@@ -37,13 +37,9 @@ class Sphere(OneOfTwo):
     }
 
     def __init__(self, arms: int, radius: float = 1.0, center: ArrayLike | None = None) -> None:
-        count, size = arm_count(arms), positive("radius", radius)
-        middle = np.zeros(count) if center is None else vector("center", center, count)
-        ball = region(count, center=middle, radius=size)
-        self.arms = count
-        self.radius = size
-        self.center = middle
-        self.ball = ball
+        self.arms, self.radius = arm_count(arms), positive("radius", radius)
+        self.center = np.zeros(self.arms) if center is None else vector("center", center, self.arms)
+        self.ball = region(self.arms, center=self.center, radius=self.radius)
 
     def __repr__(self) -> str:
         return f"Sphere(arms={self.arms}, radius={self.radius}, center={self.center.tolist()})"

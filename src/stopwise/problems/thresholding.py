@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Thresholding(ArmSides, ArmSets):
     def question_text(self) -> str:
         return f"Which options are below {self.threshold:g}, and which above?"
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
+    def answer_text(self, answer: tuple[int, ...], labels: Sequence[str]) -> str:
         below = [labels[k] for k in answer]
         return f"at most {self.threshold:g}: {', '.join(below) or 'none'}; the others are above"
 
@@ -52,16 +52,11 @@ class Thresholding(ArmSides, ArmSets):
         return Bound(j, away(code, j), self.threshold)
 
     def transport_cost(self, family: Family, data: Data, code: Code, closest: Floats) -> float:
+        arm, cost = _cheapest(self, family, data, code, 0.0)
         assign(closest, data.means)
-        best, arm = np.inf, 0
-        for k in range(self.arms):
-            if away(code, k) * (data.means[k] - self.threshold) >= 0.0:
-                return 0.0
-            value = arm_cost(family, data, k, self.threshold)
-            if value < best:
-                best, arm = value, k
-        closest[arm] = self.threshold
-        return best
+        if not _is_wrong(self, data, code, arm):
+            closest[arm] = self.threshold
+        return cost
 
     def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:
         for k in range(self.arms):
@@ -88,9 +83,6 @@ class Thresholding(ArmSides, ArmSets):
 
     def optimise(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
         return harmonic(_costs(self, family, means, code), weights)
-
-    def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
-        return self.optimise(family, means, code, weights)
 
     def upper_bound(self, family: Family, data: Data, code: Code) -> float:
         return separate_bound(_costs(self, family, data.means, code))
@@ -160,29 +152,16 @@ class Thresholding(ArmSides, ArmSets):
         penalty: float,
         found: Refutation,
     ) -> float:
-        """An arm that is already on the other side costs nothing; of equals the first."""
-        best, least, arm = math.inf, math.inf, 0
-        for k in range(self.arms):
-            wrong = away(code, k) * (data.means[k] - self.threshold) >= 0.0
-            value = 0.0 if wrong else arm_cost(family, data, k, self.threshold)
-            price = value if penalty == 0.0 or wrong else value + penalty * math.log(data.counts[k])
-            if price < best:
-                best, least, arm = price, value, k
-        assign(found.model, data.means)
+        arm, cost = _cheapest(self, family, data, code, penalty)
         fill(found.arms, 0.0)
         found.arms[arm] = 1.0
-        if least > 0.0:
+        assign(found.model, data.means)
+        if not _is_wrong(self, data, code, arm):
             found.model[arm] = self.threshold
-        return least
+        return cost
 
     def first_reachable(
-        self,
-        family: Family,
-        data: Data,
-        cache: Distances,
-        level: float,
-        held: bool,
-        search: Search,
+        self, family: Family, data: Data, cache: Distances, level: float, held: bool, search: Search
     ) -> float:
         """Arm by arm, low where what is left of the level pays for it: the first in the order."""
         code, point = search.code, search.point
@@ -205,6 +184,27 @@ class Thresholding(ArmSides, ArmSets):
 def away(code: Code, arm: int) -> float:
     """The side of the threshold on which the arm would prove the answer wrong."""
     return 1.0 if code[arm] == 1 else -1.0
+
+
+@jitable
+def _is_wrong(problem: Thresholding, data: Data, code: Code, arm: int) -> bool:
+    """Whether the arm's mean is on the other side than the answer says, or on the threshold."""
+    return away(code, arm) * (data.means[arm] - problem.threshold) >= 0.0
+
+
+@jitable
+def _cheapest(
+    problem: Thresholding, family: Family, data: Data, code: Code, penalty: float
+) -> tuple[int, float]:
+    """The arm that proves the answer wrong at the least cost (see ``refute``); of equals the first."""
+    best, least, arm = math.inf, math.inf, 0
+    for k in range(problem.arms):
+        wrong = _is_wrong(problem, data, code, k)
+        value = 0.0 if wrong else arm_cost(family, data, k, problem.threshold)
+        price = value if penalty == 0.0 or wrong else value + penalty * math.log(data.counts[k])
+        if price < best:
+            best, least, arm = price, value, k
+    return arm, least
 
 
 @jitable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from stopwise.core.options import COUNT, NOT_NEGATIVE, Option
 from stopwise.families.family import Family
 from stopwise.problems.arm_sets import ArmSets, closed_set, encode_arms, listed
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
-from stopwise.problems.lowest import GOALS, asked_for
+from stopwise.problems.lowest import GOALS, with_goal
 from stopwise.problems.problem import BY_VALUE, Answer, Code, Ranking, Search, unknown_answer
 
 
@@ -152,9 +152,7 @@ class TopArms(ArmSets):
             raise BadArgument(
                 "m", m, f"a whole number from 1 to {size - 1}", f"There are {size} arms in all."
             )
-        close = margin(epsilon)
-        found: TopArms = asked_for(goal, cls._make((size, named, close)))
-        return found
+        return with_goal(goal, cls._make((size, named, margin(epsilon))))
 
     def init_cache(self, family: Family) -> Pairs:
         arms = self.arms
@@ -208,13 +206,7 @@ class TopArms(ArmSets):
         return True
 
     def first_reachable(
-        self,
-        family: Family,
-        data: Data,
-        cache: Pairs,
-        level: float,
-        held: bool,
-        search: Search,
+        self, family: Family, data: Data, cache: Pairs, level: float, held: bool, search: Search
     ) -> float:
         """Arms in their order, each with all that are out of its reach: the first set in the order.
 
@@ -238,7 +230,7 @@ class TopArms(ArmSets):
     def answers(self) -> Iterator[Answer]:
         return combinations(range(self.arms), self.m)
 
-    def encode(self, answer: Any) -> Code:
+    def encode(self, answer: Answer) -> Code:
         code = encode_arms(self, answer)
         if code.sum() != self.m:
             raise unknown_answer(self, answer)
@@ -280,11 +272,11 @@ class TopArms(ArmSets):
     def question_text(self) -> str:
         return f"Which {self.m} options have the highest means{up_to(self.epsilon)}?"
 
-    def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
-        return _said(self, answer, labels, "best")
+    def answer_text(self, answer: tuple[int, ...], labels: Sequence[str]) -> str:
+        return _set_text(self, answer, labels, "best")
 
-    def lowest_answer_text(self, answer: Any, labels: Sequence[str]) -> str:
-        return _said(self, answer, labels, "lowest")
+    def lowest_answer_text(self, answer: tuple[int, ...], labels: Sequence[str]) -> str:
+        return _set_text(self, answer, labels, "lowest")
 
     def goal_sign(self) -> int:
         return 1
@@ -292,7 +284,7 @@ class TopArms(ArmSets):
     def ranking(self) -> Ranking | None:
         return Ranking(1, self.epsilon, self.m)
 
-    def named_arms(self, answer: Any) -> tuple[int, ...]:
+    def named_arms(self, answer: tuple[int, ...]) -> tuple[int, ...]:
         return answer
 
     def tie_text(self, means: Floats) -> tuple[str, str]:
@@ -331,7 +323,7 @@ class TopArms(ArmSets):
         return most
 
 
-def _said(problem: TopArms, answer: Any, labels: Sequence[str], what: str) -> str:
+def _set_text(problem: TopArms, answer: tuple[int, ...], labels: Sequence[str], what: str) -> str:
     verb = "is" if problem.m == 1 else "are"
     return f"{listed(answer, labels)} {verb} {what}{up_to(problem.epsilon)}"
 

@@ -13,28 +13,22 @@ from stopwise.core.functions import jitable
 from stopwise.families.family import Family
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Refutation, refutation
-from stopwise.sampling.games import BY_THE_MEANS, SumTracking, best_response
-from stopwise.sampling.strategy import Strategy, Tracker
+from stopwise.sampling.games import Learner, best_response
 
 ROOM = 4_000_000  # numbers that the learners may take: with more answers one learner serves all
 
 
-class AdaHedge(Strategy):
+class AdaHedge(Learner):
     """A learner for each answer proposes weights, and gains what the closest model concedes.
 
     The gains are optimistic: the most that they are at a mean within N d(mu-hat, .) <= log t.
     """
 
-    tracker: Tracker
     title = "a learner against the closest model"
     reason = (
         "AdaHedge pursues the answer that the means favour at the moment, and learns which arms tell it "
         "best from its closest alternative."
     )
-    because = BY_THE_MEANS
-
-    def __init__(self) -> None:
-        self.tracker = SumTracking()
 
     def init(self, question: Question) -> Learners:
         arms, answers = question.problem.arms, question.problem.answer_count()

@@ -7,7 +7,7 @@ shares of the samples. The stopping rule never hears of it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from stopwise.core.data import Data, State
 from stopwise.core.functions import jitable
 from stopwise.families.priced import priced
 from stopwise.problems.instance import Instance, Question
+from stopwise.problems.problem import Cache
 from stopwise.sampling.strategy import Strategy, Tracker
 
 
@@ -55,8 +56,8 @@ class CostAware(Strategy, listed=False):
 class Spending(NamedTuple):
     """The state of the strategy inside, the problem's cache for each unit of money, and the money spent."""
 
-    strategy_state: Any
-    cache: Any
+    strategy_state: Floats | tuple[object, ...]
+    cache: Cache
     spent: Floats
 
 
@@ -72,19 +73,10 @@ def cost_aware(strategy: Strategy, question: Question) -> Strategy:
 @jitable
 def _in_money(strategy: CostAware, instance: Instance, state: State) -> tuple[Instance, State]:
     """The instance and the state as the strategy inside sees them."""
-    own = state.strategy_state
+    own: Spending = state.strategy_state
+    _, sums, stats, taken, _, plan, _, rule_state, report = state
     for k in range(own.spent.size):
         own.spent[k] = state.data.counts[k] * strategy.costs[k]
     data, family = Data(own.spent, state.data.means), priced(instance.family, strategy.costs)
-    inner = State(
-        data,
-        state.sums,
-        state.stats,
-        state.taken,
-        own.cache,
-        state.plan,
-        own.strategy_state,
-        state.rule_state,
-        state.report,
-    )
+    inner = State(data, sums, stats, taken, own.cache, plan, own.strategy_state, rule_state, report)
     return Instance(instance.problem, family, data, own.cache), inner

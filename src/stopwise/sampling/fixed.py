@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -28,11 +26,12 @@ class Constant(Strategy, listed=False):
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-    def identity(self) -> tuple[str, tuple[Any, ...]]:
+    def identity(self) -> tuple[str, tuple[object, ...]]:
         return type(self).__name__, ()
 
     def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
-        assign(state.plan.weights, state.strategy_state)
+        weights: Floats = state.strategy_state
+        assign(state.plan.weights, weights)
 
     def pursues(self) -> bool:
         return False
@@ -54,7 +53,7 @@ class FixedWeights(Constant):
     def __repr__(self) -> str:
         return f"FixedWeights({self.weights.tolist()})"
 
-    def identity(self) -> tuple[str, tuple[Any, ...]]:
+    def identity(self) -> tuple[str, tuple[object, ...]]:
         return type(self).__name__, (self.weights, self.tracker)
 
     def init(self, question: Question) -> Floats:

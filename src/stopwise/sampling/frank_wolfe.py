@@ -28,23 +28,21 @@ from stopwise.core.values import overrides
 from stopwise.families.family import Family
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Problem
-from stopwise.sampling.games import BY_THE_MEANS, gains
+from stopwise.sampling.games import Learner, gains
 from stopwise.sampling.matrix_game import Tableau, new_tableau, play
-from stopwise.sampling.strategy import Strategy, Tracker
+from stopwise.sampling.strategy import Tracker
 
 PIECES = 64  # that a matrix game may have: of more the first
 
 
-class FrankWolfe(Strategy):
+class FrankWolfe(Learner):
     """A step in each round towards the weights that gain the most on all pieces that are about least."""
 
-    tracker: Tracker
     title = "Frank-Wolfe steps towards the oracle weights"
     reason = (
         "Frank-Wolfe sampling pursues the answer that the means favour at the moment, and samples the "
         "arms that raise the evidence against all of its closest alternatives."
     )
-    because = BY_THE_MEANS
 
     def __init__(self) -> None:
         self.tracker = RatioTracking()

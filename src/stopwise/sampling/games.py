@@ -15,7 +15,7 @@ from stopwise.core.functions import jitable
 from stopwise.families.family import Family
 from stopwise.problems.instance import Instance
 from stopwise.problems.problem import Refutation
-from stopwise.sampling.strategy import CTracking
+from stopwise.sampling.strategy import CTracking, Strategy, Tracker
 
 BY_THE_MEANS = (
     "the means favoured it once every arm had a sample",
@@ -34,6 +34,16 @@ class SumTracking(CTracking):
             if behind > best:
                 best, arm = behind, k
         return arm
+
+
+class Learner(Strategy, listed=False):
+    """Strategies that pursue the leading answer and track the sum of a learner's weights."""
+
+    tracker: Tracker
+    because = BY_THE_MEANS
+
+    def __init__(self) -> None:
+        self.tracker = SumTracking()
 
 
 @jitable

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints, fill
+from stopwise.core.arrays import Floats, Ints, fill, place_of_smallest
 from stopwise.core.functions import jitable
 
 SMALL = 1e-12
@@ -76,11 +76,9 @@ def _set_up(gains: Floats, pieces: int, tableau: Tableau) -> None:
 
 @jitable
 def _entering(tableau: Tableau, pieces: int) -> int:
-    least, column = -SMALL, -1
-    for j in range(pieces):
-        if tableau.entries[tableau.rows.size, j] < least:
-            least, column = tableau.entries[tableau.rows.size, j], j
-    return column
+    last = tableau.entries[tableau.rows.size, :pieces]
+    column = place_of_smallest(last)
+    return column if last[column] < -SMALL else -1
 
 
 @jitable

@@ -12,27 +12,21 @@ from stopwise.core.data import State
 from stopwise.core.functions import jitable
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Refutation, refutation
-from stopwise.sampling.games import BY_THE_MEANS, SumTracking, best_response, gains
-from stopwise.sampling.strategy import Strategy, Tracker
+from stopwise.sampling.games import Learner, best_response, gains
 
 
-class LazyMirrorAscent(Strategy):
+class LazyMirrorAscent(Learner):
     """Exponential weights that climb D(w, mu-hat) by its gradient, mixed with uniform ones.
 
     After t steps the rate is sqrt(log K/t)/S and 1/(4 sqrt t) of the weight is uniform. S, the scale of
     the gradient, is the mean of D at the weights so far, where published comparisons take the true D.
     """
 
-    tracker: Tracker
     title = "a gradient step towards the oracle weights in each round"
     reason = (
         "Mirror ascent pursues the answer that the means favour at the moment, and moves the shares of "
         "the arms in each round to where its evidence grows faster."
     )
-    because = BY_THE_MEANS
-
-    def __init__(self) -> None:
-        self.tracker = SumTracking()
 
     def init(self, question: Question) -> Slope:
         arms = question.problem.arms

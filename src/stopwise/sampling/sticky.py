@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,30 @@ from stopwise.sampling.strategy import TRACKING, Strategy, Tracker, tracker
 STEPS = 8  # log f(t) is tabulated at t = 2^(j/8) and rounded up to the next of these t
 CLOSE = ("bounded", "always", "never")
 SELDOM = 1.02  # by what factor the rounds grow until close answers are solved for again
+
+
+# in ``known``: the point's cost (nan: nothing is certified) and the barrier; log f at the next tabulated t,
+# the place of this t in the table, and t itself; the round from which close answers are solved for again
+TOTAL, BARRIER, LEVEL, PLACE, UNTIL, NEXT = range(6)
+
+
+class Certificate(NamedTuple):
+    """Why the pursued answer is the first of I_t."""
+
+    point: Floats  # of C_t, at which the pursued answer is an oracle answer
+    costs: Floats  # N_k d(mu-hat_k, point_k): their sum is the point's cost
+    trial: Floats  # scratch
+    known: Floats
+
+
+class StickyState(NamedTuple):
+    """The order as codes, log f as a table, where close answers are pursued, and the certificate."""
+
+    order: Ints
+    levels: Floats  # log f(2^(j/STEPS))
+    close: bool  # close answers where only bounds are known on what can be reached
+    forced: bool  # close answers also where reachable answers are solved for
+    certificate: Certificate
 
 
 class StickyTrackAndStop(Strategy):
@@ -80,7 +104,7 @@ class StickyTrackAndStop(Strategy):
 
     def __init__(
         self,
-        tracking: Any = "C",
+        tracking: str | Tracker = "C",
         order: Sequence[Answer] | None = None,
         region: Callable[[float], float] | None = None,
         close: str = CLOSE[0],
@@ -106,7 +130,7 @@ class StickyTrackAndStop(Strategy):
         levels = np.array([math.nan if (each := real(x)) is None else each for x in found])
         if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
             raise BadArgument("region", self.region, "a finite function of t that does not fall")
-        order = _places(self.order, question.problem)
+        order = _order_codes(self.order, question.problem)
         forced = self.close == "always" or nothing_known(question.problem, question.family)
         arms, known = question.problem.arms, np.zeros(6)
         known[TOTAL] = math.nan  # nothing is certified yet
@@ -119,22 +143,24 @@ class StickyTrackAndStop(Strategy):
     def update(
         self, instance: Instance, state: State, arm: int, sample: float, before: float
     ) -> None:
+        """Bring the certificate up to date: the equation at the top of this file."""
         own: StickyState = state.strategy_state
         point, costs, _, known = own.certificate
         family, data = instance.family, instance.data
         if not family.additive():  # the certificate's bookkeeping is for exponential families
             known[TOTAL] = math.nan
             return
-        count, mean, law = data.counts[arm], data.means[arm], family.of_arm(arm)
+        count, mean, own_law = data.counts[arm], data.means[arm], family.of_arm(arm)
         if known[TOTAL] < math.inf:  # else nothing is certified
-            price = arm_cost(family, data, arm, point[arm])
-            known[TOTAL] += price - costs[arm]
-            costs[arm] = price
+            cost = arm_cost(family, data, arm, point[arm])
+            known[TOTAL] += cost - costs[arm]
+            costs[arm] = cost
         if known[BARRIER] < math.inf:
-            back = law.least_surprise(sample, mean, known[BARRIER] / count)
-            known[BARRIER] -= law.absorbed(count - 1.0, before, mean, sample) - back
+            bracket = own_law.absorbed(count - 1.0, before, mean, sample)
+            known[BARRIER] -= bracket - own_law.least_surprise(sample, mean, known[BARRIER] / count)
 
     def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
+        """The weights of the pursued answer, which changes if its certificate does not hold any more."""
         own: StickyState = state.strategy_state
         (problem, family, data, cache), known = instance, own.certificate.known
         while rounds > known[UNTIL]:
@@ -142,19 +168,20 @@ class StickyTrackAndStop(Strategy):
             known[UNTIL] = 2.0 ** (known[PLACE] / STEPS)
             known[LEVEL] = own.levels[int(known[PLACE])]
         if rounds >= known[NEXT]:
-            _reconsider(instance, state, rounds)
+            _check_certificate(instance, state, rounds)
         problem.answer_weights(family, data, cache, state.plan.pursued, state.plan.weights)
 
 
-def _place(problem: Problem, answer: Any) -> list[int]:
-    """Where an answer stands in the problem's order; nothing if it is none of its answers."""
+def _code(problem: Problem, answer: Answer) -> list[int]:
+    """The code of an answer; nothing if it is none of the problem's answers."""
     try:
         return [int(problem.encode(answer)[0])]
     except StopwiseError:
         return []
 
 
-def _places(order: tuple[Answer, ...] | None, problem: Problem) -> Ints:
+def _order_codes(order: tuple[Answer, ...] | None, problem: Problem) -> Ints:
+    """The answers' codes in this order (default: the problem's), or a refusal."""
     known = problem.listed_answers()
     if order is None:
         return known
@@ -162,45 +189,24 @@ def _places(order: tuple[Answer, ...] | None, problem: Problem) -> Ints:
         raise BadArgument(
             "order", order, f"None for {problem!r}, whose many answers are not listed one by one"
         )
-    places = [place for answer in order for place in _place(problem, answer)]
-    if sorted(places) != known.tolist():
+    codes = [code for answer in order for code in _code(problem, answer)]
+    if sorted(codes) != known.tolist():
         known_ones = ", ".join(repr(answer) for answer in problem.answers())
         raise BadArgument("order", order, f"each answer of {problem!r} once: {known_ones}")
-    return np.array(places, dtype=np.int64)
-
-
-class Certificate(NamedTuple):
-    """Why the pursued answer is the first of I_t."""
-
-    point: Floats
-    costs: Floats  # N_k d(mu-hat_k, point_k)
-    trial: Floats  # scratch
-    known: Floats  # indexed by the names below
-
-
-TOTAL, BARRIER, LEVEL, PLACE, UNTIL, NEXT = range(6)
-
-
-class StickyState(NamedTuple):
-    """The order as codes, a table of log f, and why the pursued answer is the right one."""
-
-    order: Ints
-    levels: Floats
-    close: bool
-    forced: bool  # close answers also where what can be reached is solved for
-    certificate: Certificate
+    return np.array(codes, dtype=np.int64)
 
 
 @variants
-def region_growth(rule_state: Any) -> float:
+def region_growth(rule_state: Floats | tuple[object, ...]) -> float:
     """What the stopping rule's state adds to the region for the data of all arms; never negative."""
     return 0.0
 
 
 @jitable
-def _reconsider(instance: Instance, state: State, rounds: int) -> None:
+def _check_certificate(instance: Instance, state: State, rounds: int) -> None:
     """Keep the pursued answer if its certificate holds; else solve for the first of I_t."""
-    known = state.strategy_state.certificate.known
+    own: StickyState = state.strategy_state
+    known = own.certificate.known
     # the growth is not negative: where the smaller region will do it need not be summed
     if not (known[TOTAL] <= known[LEVEL] and known[BARRIER] == math.inf):
         level = known[LEVEL] + region_growth(state.rule_state)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Rng, smallest, total
+from stopwise.core.arrays import Floats, Rng, place_of_smallest, smallest
 from stopwise.core.data import Plan, State
 from stopwise.core.errors import BadArgument, MissingMethod
 from stopwise.core.functions import inline, jitable
@@ -99,13 +99,11 @@ class Explored(Tracker):
 
     def follow(self, target: Floats, counts: Floats, totals: Floats, rounds: int) -> int:
         arm = self.tracker.follow(target, counts, totals, rounds)
-        least = 0
-        for k in range(counts.size):
-            if counts[k] < counts[least]:
-                least = k
-        if counts[least] <= math.sqrt(rounds) - 0.5 * counts.size:
-            return least
-        return arm
+        lagging = math.sqrt(rounds) - 0.5 * counts.size
+        if lagging < 0.0:  # no arm has fewer than no samples
+            return arm
+        least = place_of_smallest(counts)
+        return least if counts[least] <= lagging else arm
 
 
 def tracker(tracking: Any) -> Any:
@@ -229,11 +227,9 @@ class Strategy(Role, listed=False):
 
     def weights_valid(self, plan: Plan) -> bool:
         """Whether the weights are numbers of at least 0 that sum to 1, and the tracker never met others."""
-        if not math.isfinite(total(plan.totals)):
-            return False
         whole = 0.0
         for k in range(plan.weights.size):
-            if not plan.weights[k] >= 0.0:
+            if not plan.weights[k] >= 0.0 or not math.isfinite(plan.totals[k]):
                 return False
             whole += plan.weights[k]
         return abs(whole - 1.0) <= 1e-6

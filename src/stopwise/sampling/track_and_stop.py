@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from stopwise.core.arrays import Rng
 from stopwise.core.data import State
 from stopwise.problems.instance import Instance
@@ -26,7 +24,7 @@ class TrackAndStop(Strategy):
     options = {"tracking": TRACKING}
     minds_costs = True
 
-    def __init__(self, tracking: Any = "C") -> None:
+    def __init__(self, tracking: str | Tracker = "C") -> None:
         self.tracker = tracker(tracking)
 
     def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+
+import numpy as np
 
 from stopwise.core.arrays import Floats
 
@@ -35,8 +36,6 @@ def conservative_constant(arms: int, delta: float) -> float:
 
 def _log_sum(b: float, arms: int) -> tuple[float, float]:
     """The logarithm of sum_t (x (x log t + 1))^K / t^2, x = b + 2 log t, and its derivative in b."""
-    import numpy as np
-
     first = _first_logarithms(arms)
     later, log_tail = _tail(b, arms)
     u = np.concatenate([first, later])
@@ -55,8 +54,6 @@ def _tail(b: float, arms: int) -> tuple[Floats, Floats]:
     A term f(t) is at most its integral from t - 1/2 to t + 1/2 plus that of |f''|/8. In u = log t
     the integrand e^(g(u) + u) is log-concave, so that it is spent where it has fallen by e^50.
     """
-    import numpy as np
-
     start, end = _window(b, arms)
     nodes, weights = _rule()
     u = start + (end - start) * nodes
@@ -86,27 +83,21 @@ def _window(b: float, arms: int) -> tuple[float, float]:
     return max(first, start - 12.0 * width), start + reach
 
 
-def _log_term(u: Any, b: float, arms: int) -> Any:
+def _log_term(u: Floats | float, b: float, arms: int) -> Floats:
     """g(u) = K log(x (x u + 1)) - 2u, x = b + 2u."""
-    import numpy as np
-
-    x = b + 2.0 * u
+    x = b + 2.0 * np.asarray(u)
     return arms * (np.log(x) + np.log(x * u + 1.0)) - 2.0 * u
 
 
 @cache
 def _first_logarithms(arms: int) -> Floats:
     """From t = 2, as no answer is given before every arm has a sample; of one arm from t = 1."""
-    import numpy as np
-
     return np.log(np.arange(min(arms, 2.0), TERMS + 1.0))
 
 
 @cache
 def _rule() -> tuple[Floats, Floats]:
     """Nodes and weights on (0, 1): Gauss's rule of 16 points on each of 32 equal pieces."""
-    import numpy as np
-
     nodes, weights = np.polynomial.legendre.leggauss(16)
     places = np.arange(32.0)[:, None] + 0.5 * (1.0 + nodes)
     return (places / 32.0).ravel(), np.tile(weights / 64.0, 32)

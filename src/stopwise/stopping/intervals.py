@@ -14,22 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, copied
 from stopwise.core.compile import kernels
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingMethod
 from stopwise.core.functions import jitable
-from stopwise.core.values import Value, overrides
+from stopwise.core.values import Value
 from stopwise.families.family import Family
-from stopwise.stopping.wealth_state import bet_weights
+from stopwise.stopping.wealth_state import bet_weights, has_mixture
 
 # parts of the distance from the sample mean
 QUADRATIC = 1e-6  # one more step of Newton's is exact to its square
 WIDER = 1e-9  # rounding may make an interval wider, not narrower
 NEGLIGIBLE = 1e-12
 MANY = 50  # arms from which on compiling pays
-
-Made = tuple[tuple[float, ...], ...]  # the gaps and weights of ``Stakes``, as a key of a cache
 
 
 class Intervals(NamedTuple):
@@ -58,29 +56,25 @@ def mean_intervals(family: Family, state: State, delta: float, room: int = 0) ->
     arms = state.data.counts.size
     found = Intervals(*(np.full(arms, each) for each in family.mean_space()))
     bets, level = own_bets(family), math.log(max(arms, room) / delta)
-    if arms >= MANY and bets is not None:
+    if bets is None:
+        return found
+    if arms >= MANY:
         _compiled()(bets, family, state.data, level, *found)
-    elif isinstance(bets, Stakes):
-        made: Made = tuple(tuple(map(float, part)) for part in bets)
-        for arm in np.flatnonzero(state.data.counts):
-            own, (counts, means) = _copied(family.of_arm(int(arm))), state.data
-            ends = _alone(own, float(counts[arm]), float(means[arm]), level, made)
-            found.low[arm], found.high[arm] = ends
-    elif bets is not None:
-        fill(bets, family, state.data, level, *found)
+        return found
+    for arm in np.flatnonzero(state.data.counts):
+        own = copied(family.of_arm(int(arm)))  # what the family has estimated may change in place
+        count, mean = (float(each[arm]) for each in state.data)
+        found.low[arm], found.high[arm] = _alone(bets, own, count, mean, level)
     return found
 
 
-def _copied(own: Family) -> Family:
-    """An arm's family as it is now: what it has estimated may change in place."""
-    return own._make(np.copy(x) if isinstance(x, np.ndarray) else x for x in own)
-
-
 @lru_cache(4096)
-def _alone(own: Family, count: float, mean: float, level: float, made: Made) -> tuple[float, float]:
+def _alone(
+    bets: ArmBets, own: Family, count: float, mean: float, level: float
+) -> tuple[float, float]:
     """The interval of one arm, cached: most arms have no new sample since somebody asked."""
     data, low, high = Data(np.array([count]), np.array([mean])), np.zeros(1), np.zeros(1)
-    fill(Stakes(*map(np.array, made)), own, data, level, low, high)
+    fill(bets, own, data, level, low, high)
     return float(low[0]), float(high[0])
 
 
@@ -91,11 +85,10 @@ def _compiled() -> Callable[..., None]:
 
 def own_bets(family: Family) -> ArmBets | None:
     """What has been bet on the arms; None if no bets of the family are known."""
-    sizes, weights = bet_weights(family)
-    kind = type(family.of_arm(0))
+    sizes, weights = bet_weights(*family.bet_sizes())
     if sizes.size:
         return Stakes(sizes, weights)
-    return Prior() if overrides(kind, "regret") or overrides(kind, "wide_regret") else None
+    return Prior() if has_mixture(family) else None
 
 
 class ArmBets(Value):

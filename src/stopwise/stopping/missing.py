@@ -11,18 +11,13 @@ import math
 
 import numpy as np
 
-from stopwise.cells.bound import Bound, Side
 from stopwise.cells.cell import Cell
-from stopwise.cells.gap import Gap
-from stopwise.core.arrays import Floats, assign, copied
+from stopwise.core.arrays import Floats, copied
 from stopwise.core.data import Data, State
-from stopwise.core.functions import variant, variants
 from stopwise.core.values import Value
 from stopwise.families.family import Family
 from stopwise.stopping.intervals import Intervals, mean_intervals
-from stopwise.stopping.wealth_state import KEEPS, BetState, WealthState
-
-Pairwise = Bound | Gap | Side
+from stopwise.stopping.wealth_state import REMEMBERS, Pairwise, WealthState
 
 
 class WorstCase(Value):
@@ -33,7 +28,7 @@ class WorstCase(Value):
 
     def gap_evidence(self, family: Family, data: Data, cell: Pairwise, enough: float) -> float:
         """The evidence against a cell that bounds one arm, compares two, or has all on one side."""
-        apart = self.state.marks[KEEPS] == 0  # in parts of a product arms have other numbers
+        apart = self.state.marks[REMEMBERS] == 0  # in parts of a product arms have other numbers
         concerned = False
         for k in range(self.missing.size):
             concerned = concerned or (self.missing[k] > 0.0 and (apart or cell.constrains(k)))
@@ -41,7 +36,7 @@ class WorstCase(Value):
             return cell.evidence(family, data, self.state, enough)
         if apart:
             return 0.0
-        return worst_evidence(self.state, family, data, self.missing, cell, enough)
+        return self.state.worst_evidence(family, data, self.missing, cell, enough)
 
     bound_evidence = side_evidence = gap_evidence
 
@@ -59,45 +54,6 @@ class WorstCase(Value):
             if self.missing[k] > 0.0:
                 return 0.0
         return self.state.other_evidence(family, data, cell, enough)
-
-
-@variants
-def worst_evidence(
-    state: WealthState, family: Family, data: Data, missing: Floats, cell: Pairwise, enough: float
-) -> float:
-    """The evidence against a cell, with missing values at their worst.
-
-    By default, and where nothing bounds a missing value, 0: the t wealth is not monotone in a value.
-    """
-    return 0.0
-
-
-@variant(worst_evidence, BetState)
-def _worst_of_bets(
-    state: BetState, family: Family, data: Data, missing: Floats, cell: Pairwise, enough: float
-) -> float:
-    low, high = family.mean_space()
-    filled = Data(state.counts, state.closest)
-    assign(filled.counts, data.counts)
-    assign(filled.means, data.means)
-    for k in range(missing.size):
-        if missing[k] > 0.0 and cell.constrains(k):
-            worst = high if cell.rises(k) else low
-            if state.sizes.size == 0 or math.isinf(worst):
-                return 0.0
-            total = data.counts[k] * data.means[k] + missing[k] * worst
-            filled.counts[k] = data.counts[k] + missing[k]
-            filled.means[k] = total / filled.counts[k]
-    for k in range(missing.size):
-        if missing[k] > 0.0 and cell.constrains(k):
-            state.lost[k] = family.add_at_end(k, missing[k], cell.rises(k))
-    state.marks[KEEPS] = 0  # nothing of this is remembered
-    value = cell.evidence(family, filled, state, enough)
-    state.marks[KEEPS] = 1
-    for k in range(missing.size):
-        if missing[k] > 0.0 and cell.constrains(k):
-            family.restore_end(k, cell.rises(k), state.lost[k])
-    return value
 
 
 def worst_intervals(

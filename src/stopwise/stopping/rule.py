@@ -8,7 +8,7 @@ is one kind of rule, has less to say: see likelihood.py.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from stopwise.core.values import Role
 from stopwise.families.family import Family
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
+
+RuleState = Floats | tuple[object, ...]  # an array, or a NamedTuple of arrays and numbers
 
 
 @jitable
@@ -44,16 +46,16 @@ class StoppingRule(Role, listed=False):
         """Whether stopping by this rule is proven to be delta-correct for this problem and family."""
         return False
 
-    def misplaced_warning(self, family: Family, means: Any) -> str:
+    def misplaced_warning(self, family: Family, means: Sequence[float] | Floats) -> str:
         """What to say, and what to set, if the rule was made for means far from these; else nothing."""
         return ""
 
-    def working_family(self, family: Family) -> Any:
+    def working_family(self, family: Family) -> Family:
         """The family that a run by this rule is about: by default the one with likelihood ratios."""
         return family.likelihood_family()
 
-    def init(self, question: Question) -> Any:
-        """The rule's state: a NamedTuple of arrays and numbers, or an array (later ``state.rule_state``)."""
+    def init(self, question: Question) -> RuleState:
+        """The rule's state before the first sample; in a run it is ``state.rule_state``."""
         return np.zeros(0)
 
     @inline

@@ -16,7 +16,7 @@ import numpy as np
 
 from stopwise.cells.bound import Bound, Side
 from stopwise.cells.gap import Gap, meeting_point
-from stopwise.core.arrays import Floats, Ints
+from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.errors import NotDefined
 from stopwise.core.functions import jitable, variant
@@ -26,12 +26,15 @@ from stopwise.families.students_t import t_bet
 from stopwise.problems.problem import Code, Problem
 from stopwise.stopping.wealth_state import (
     ARM,
-    KEEPS,
     NOBODY,
     OTHER,
+    OTHER_PLACE,
+    PLACE,
+    SIDE,
     WealthState,
     check_wealth,
     log_add,
+    log_mixed,
     new_state,
     wealth_state,
 )
@@ -41,22 +44,13 @@ DEEPEST = 48  # how often an interval is halved for it
 
 
 class SpreadState(WealthState):
-    """Bets of several sizes and their weights, a cell that is known to be weak, and scratch."""
+    """Bets of several sizes on the t statistics of each arm."""
 
-    sizes: Floats
-    weights: Floats
-    bets: Floats  # size x (log wealth, slope)
-    marks: Ints  # as in wealth_state.py
-    weak: (
-        Floats  # of the weak cell: its side, the c at which it was seen to be weak, and its margin
-    )
-    answer: Ints  # in whose alternative it is
-    ends: Floats  # right ends of the intervals that are still to be bounded
-    pairs: Floats  # as in wealth_state.py
+    ends: Floats  # right ends of the intervals that are still to be bounded: scratch
 
     def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
         self.marks[ARM] = NOBODY
-        self.keep(Gap(cell.arm, cell.arm, 0.0), -cell.side, cell.limit)
+        self.mark_weak(Gap(cell.arm, cell.arm, 0.0), -cell.side, cell.limit)
         return _arm_wealth(family, data, cell.arm, -cell.side, cell.limit, self)[0]
 
     def side_evidence(self, family: Family, data: Data, cell: Side, enough: float) -> float:
@@ -81,11 +75,11 @@ class SpreadState(WealthState):
             return 0.0
         c = meeting_point(family, data, cell.arm, cell.other, cell.margin)
         line, slope = _pair_at(pair, c, self)
-        self.keep(cell, 1.0, c)
+        self.mark_weak(cell, 1.0, c)
         if bounded(line.value, 2) < enough:
             return bounded(line.value, 2)
         c, line = _lowest(pair, c, line, slope, self)
-        self.keep(cell, 1.0, c)
+        self.mark_weak(cell, 1.0, c)
         if bounded(line.value, 2) < enough:
             return bounded(line.value, 2)
         near, far = _covered(pair, line, c, pair.left), _covered(pair, line, c, pair.right)
@@ -93,26 +87,16 @@ class SpreadState(WealthState):
         least = min(least, _cover(pair, far, pair.right, line.value, self))
         return bounded(least, 2)
 
-    def keep(self, cell: Gap, side: float, c: float) -> None:
-        """Where a cell is weak: tried first in the rounds to come. A bound is a pair of one arm."""
-        if self.marks[KEEPS] != 0:
-            self.marks[ARM], self.marks[OTHER] = cell.arm, cell.other
-            self.weak[SIDE_OF], self.weak[PLACE], self.weak[MARGIN] = side, c, cell.margin
-
-    def still_weak(self, family: Family, data: Data, code: Code) -> float:
+    def weak_bound(self, family: Family, data: Data, code: Code) -> float:
         """The weak cell's evidence at the same c is at least its evidence."""
-        if not self.is_of(code):
+        if not self.has_weak(code):
             return math.inf
-        arm, other, weak = self.marks[ARM], self.marks[OTHER], self.weak
-        side, c, margin = weak[SIDE_OF], weak[PLACE], weak[MARGIN]
-        made = _arm_wealth(family, data, arm, side, c, self)[0]
+        arm, other, side = self.marks[ARM], self.marks[OTHER], self.weak[SIDE]
+        made = _arm_wealth(family, data, arm, side, self.weak[PLACE], self)[0]
         if other == arm:
             return made + 1e-9
-        made += _arm_wealth(family, data, other, -1.0, c + margin, self)[0]
+        made += _arm_wealth(family, data, other, -side, self.weak[OTHER_PLACE], self)[0]
         return bounded(made, 2) + 1e-9
-
-
-SIDE_OF, PLACE, MARGIN = range(3)
 
 
 @variant(check_wealth, Logarithmic)
@@ -137,12 +121,12 @@ def _spread_state(family: Family, problem: Problem) -> SpreadState:
     return SpreadState(
         sizes=common.sizes,
         weights=common.weights,
-        bets=np.zeros((common.sizes.size, 2)),
+        above=common.above,
         marks=common.marks,
-        weak=np.zeros(3),
+        weak=common.weak,
         answer=common.answer,
-        ends=np.zeros(DEEPEST + 2),
         pairs=common.pairs,
+        ends=np.zeros(DEEPEST + 2),
     )
 
 
@@ -176,18 +160,11 @@ def _arm_wealth(
 @jitable
 def _mixed(count: float, ratio: float, state: SpreadState) -> tuple[float, float]:
     """log max(1, sum_q a_q W(ratio; g_q)) and its slope."""
-    top, count, ratio = -math.inf, float(count), float(ratio)  # plain numbers are quicker
+    count, ratio = float(count), float(ratio)  # plain numbers are quicker
     for q in range(state.sizes.size):
-        value, steep = t_bet(count, ratio, float(state.sizes[q]))
-        state.bets[q, 0], state.bets[q, 1] = value, steep
-        top = max(top, value)
-    made, slope = 0.0, 0.0
-    for q in range(state.sizes.size):
-        share = float(state.weights[q]) * math.exp(float(state.bets[q, 0]) - top)
-        made += share
-        slope += share * float(state.bets[q, 1])
-    value = top + math.log(made)
-    return (value, slope / made) if value > 0.0 else (0.0, 0.0)
+        state.above[q, 0], state.above[q, 1] = t_bet(count, ratio, float(state.sizes[q]))
+    value, slope = log_mixed(state.weights, state.above)
+    return (value, slope) if value > 0.0 else (0.0, 0.0)
 
 
 # -------------------------------------------------------------------------------------- two arms

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
+from stopwise.core.arrays import Floats
 from stopwise.core.checks import finite, positive
 from stopwise.core.options import NUMBER, POSITIVE, Option
 from stopwise.families.family import Family
@@ -86,7 +87,7 @@ class Mixture(Threshold):
     def arm_growth(self, family: Family, count: float, mean: float) -> float:
         return family.regret(count, mean, self.center, self.spread)
 
-    def misplaced_warning(self, family: Family, means: Any) -> str:
+    def misplaced_warning(self, family: Family, means: Sequence[float] | Floats) -> str:
         """By how much the prior adds to an arm's growth, beside one that is where the means are."""
         better, far = _centred(family, means), 0.0
         for k, mean in enumerate(means):
@@ -109,7 +110,7 @@ SAMPLES = 1e4  # with which the costs of two priors are compared: both places ar
 MUCH = 5.0  # of the level
 
 
-def _centred(family: Family, means: Any) -> Mixture:
+def _centred(family: Family, means: Sequence[float] | Floats) -> Mixture:
     """About where the means are, in round numbers; only Gaussian means have a place of their own."""
     low, high = min(means), max(means)
     if math.isfinite(family.interval()[0]):

@@ -1,20 +1,21 @@
 """What Wealth keeps between rounds, and the wealth made by betting against one cell.
 
-The evidence is the logarithm of the wealth at the least favourable model in the cell. Derived in
-docs/thresholds.md, whose equations are cited.
+The evidence is the logarithm of the wealth at the least favourable model in the cell. First comes what every
+kind of state has: the memory of pairs and of one weak cell. Then the kinds: bets on arms (``BetState``, and
+``WatchedState`` where D does not bound the wealth), mixtures of likelihoods (``MixtureState``); students_t.py
+has one more for unknown variances. New states come last. docs/thresholds.md has the derivations.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stopwise.cells.bound import Bound, Side
 from stopwise.cells.cell import Cell
 from stopwise.cells.gap import Gap, meeting_point
-from stopwise.core.arrays import Floats, Ints
+from stopwise.core.arrays import Floats, Ints, assign
 from stopwise.core.data import Data
 from stopwise.core.errors import MissingMethod, NotDefined
 from stopwise.core.functions import inline, jitable, variant, variants
@@ -23,27 +24,35 @@ from stopwise.families.family import Family, Quadratic
 from stopwise.problems.problem import Code, Problem
 from stopwise.stopping.likelihood import largest_sum
 
-RANK, KEEPS, ARM, OTHER, CELL = range(5)  # marks
-# of the weak cell: its wealth and c (for each arm) when it was seen, with the arms' data then
-BELIEVED, PLACE, OTHER_PLACE, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN, SIDE_UP = range(8)
-NOBODY = -1
-MADE = 6  # the column of ``pairs`` that has the evidence
+# in ``marks``: whether anything is remembered; the weak cell's arms; the number of the last weak cell
+REMEMBERS, ARM, OTHER, CELL = range(4)
+NOBODY = -1  # as ARM: no weak cell is remembered
+# in ``weak``: whether the bet is that the arm is above (+1) or below c, and c of each arm; BetState has more:
+# the log wealth at c, and the arms' data that it is of
+SIDE, PLACE, OTHER_PLACE, LOG_WEALTH, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN = range(8)
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
 BEYOND = 4.0  # Newton steps
 
+Pairwise = Bound | Gap | Side
+
 
 class WealthState(Value):
-    """What Wealth keeps between rounds, and its evidence against each kind of cell."""
+    """What Wealth keeps between rounds, and its evidence against each kind of cell.
 
-    if TYPE_CHECKING:
-        sizes: Floats
-        weights: Floats
-        marks: Ints
-        weak: Floats
-        answer: Ints
-        pairs: Floats
+    A cell with too little evidence mostly still has too little after one more sample. So the last such cell
+    is remembered, with the c at which its wealth was least: the wealth at this c is an upper bound on the
+    evidence, and while the bound is below the level no cell needs to be looked at.
+    """
+
+    sizes: Floats  # of the bets
+    weights: Floats  # of the sizes
+    above: Floats  # size x (log wealth, slope), of the arm that is bet to be above c: scratch
+    marks: Ints
+    weak: Floats
+    answer: Ints  # the code of the answer in whose alternative the weak cell is
+    pairs: Floats  # row x (what the evidence against a pair was computed from, and the evidence)
 
     def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
         """The evidence against a bound on one arm."""
@@ -52,21 +61,23 @@ class WealthState(Value):
     def gap_evidence(self, family: Family, data: Data, cell: Gap, enough: float) -> float:
         """The evidence against an order of two arms; below ``enough`` an upper bound will do.
 
-        The evidence is kept unless it may be a bound: a sample of one of the leader's rivals changes
+        The evidence is remembered unless it may be a bound: a sample of one of the leader's rivals changes
         one pair only.
         """
         self.marks[ARM] = NOBODY
-        keeps = self.marks[KEEPS] != 0
+        remembers = self.marks[REMEMBERS] != 0
+        (arm, other, margin), (counts, means) = cell, data
         # no two pairs with one arm in common, the leader or the control, share a row
-        row = self.pairs[(cell.arm + cell.other) % self.pairs.shape[0]]
-        if keeps and recalled(row, data, cell) and row[MADE] >= enough:
-            return float(row[MADE])
+        row = self.pairs[(arm + other) % self.pairs.shape[0]]
+        key = (1.0 * arm, counts[arm], means[arm], counts[other], means[other], margin)
+        if remembers and recalled(row, key) and row[-1] >= enough:
+            return float(row[-1])
         made = self.pair_evidence(family, data, cell, enough)
         made = made if not made <= 0.0 else 0.0  # evidence is not negative
-        if keeps:
-            row[MADE] = made
+        if remembers:
+            row[-1] = made
             if not made >= enough:
-                row[1] = -1.0  # no pair has this count
+                row[0] = NOBODY
         return made
 
     def pair_evidence(self, family: Family, data: Data, cell: Gap, enough: float) -> float:
@@ -81,6 +92,15 @@ class WealthState(Value):
         """The evidence against any other cell."""
         raise MissingMethod("other_evidence", self)
 
+    def worst_evidence(
+        self, family: Family, data: Data, missing: Floats, cell: Pairwise, enough: float
+    ) -> float:
+        """The evidence against a cell, with so many values of each arm missing, at their worst: missing.py.
+
+        By default, and where nothing bounds a missing value, 0: the t wealth is not monotone in a value.
+        """
+        return 0.0
+
     @inline
     def last_weak(self) -> int:
         """The number of the cell that was weak the last time; the first one at the beginning."""
@@ -91,60 +111,57 @@ class WealthState(Value):
         """Cell j is weak."""
         self.marks[CELL] = j
 
-    def still_weak(self, family: Family, data: Data, code: Code) -> float:
-        """A bound on the weak cell's evidence now, infinite if it is not of this answer's alternative."""
-        return math.inf
+    def mark_weak(self, cell: Gap, side: float, c: float) -> None:
+        """Remember a pair, or a bound (an arm's pair with itself), and the c at which its wealth is least."""
+        if self.marks[REMEMBERS] != 0:
+            self.marks[ARM], self.marks[OTHER] = cell.arm, cell.other
+            self.weak[SIDE], self.weak[PLACE], self.weak[OTHER_PLACE] = side, c, c + cell.margin
 
-    @inline
-    def enter(self, family: Family, arm: int, sample: float) -> None:
-        """One more sample, for what is kept of the weak cell."""
-
-    def is_of(self, code: Code) -> bool:
-        """Whether a weak cell is known, of this answer's alternative."""
+    def has_weak(self, code: Code) -> bool:
+        """Whether a weak cell of this answer's alternative is remembered."""
         same = self.marks[ARM] != NOBODY
         for k in range(code.size):
             same = same and code[k] == self.answer[k]
         return same
 
+    def weak_bound(self, family: Family, data: Data, code: Code) -> float:
+        """An upper bound on the weak cell's evidence; infinite if no cell of this answer is remembered."""
+        return math.inf
+
+    @inline
+    def update_weak(self, family: Family, arm: int, sample: float) -> None:
+        """Enter one sample into what is remembered of the weak cell."""
+
 
 @jitable
-def recalled(row: Floats, data: Data, cell: Gap) -> bool:
-    """Whether the row has the evidence against this pair with these samples; from now on it has."""
-    arm, other, margin = cell
-    same = row[0] == arm and row[1] == data.counts[arm] and row[2] == data.means[arm]
-    same = same and row[3] == data.counts[other] and row[4] == data.means[other]
-    if same and row[5] == margin:
-        return True
-    row[0], row[1], row[2] = arm, data.counts[arm], data.means[arm]
-    row[3], row[4], row[5] = data.counts[other], data.means[other], margin
-    return False
+def recalled(row: Floats, key: tuple[float, ...]) -> bool:
+    """Whether a row has what was computed from these numbers, in its last place; from now on it has."""
+    same = True
+    for place in range(len(key)):
+        same = same and row[place] == key[place]
+        row[place] = key[place]
+    return same
 
 
 class BetState(WealthState):
-    """Bets of several sizes and their weights; scratch for one cell; and a cell known to be weak."""
+    """Bets of several sizes on each arm."""
 
-    sizes: Floats
-    weights: Floats
-    roots: Floats  # their square roots, but for a factor: of pairs, sqrt(a_q a_r) decay^|q - r|
+    below: Floats  # as ``above``, of the arm that is bet to be below c
+    roots: Floats  # of the weights, but for a factor: of pairs, sqrt(a_q a_r) decay^|q - r|
     decay: float  # by what the weight of two sizes falls for each step between them
-    above: Floats  # size x (log wealth, slope)
-    below: Floats
-    counts: Floats  # shrunken ones
+    rank: int  # of the problem: how many arms' mixtures count
+    counts: Floats  # scratch: shrunken counts, what mixtures lose, the closest model
     lost: Floats
     closest: Floats
-    marks: Ints  # RANK, KEEPS, ARM, OTHER, CELL
-    weak: Floats
-    answer: Ints  # in whose alternative the weak cell is
-    watched: (
-        Floats  # size x (log wealth of the weak cell's arm, of the other), where D does not screen
-    )
-    sides: Floats  # arm x what its log wealth was last computed from, and the log wealth
-    pairs: Floats  # the same of pairs: see ``recalled``
+    watched: Floats  # of WatchedState: ``above`` and ``below`` at the weak cell's c
+    sides: Floats  # arm x (what its wealth against a side was computed from, and the wealth)
+
+    # ------------------------------------------------------------------------ one arm, or all arms
 
     def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
         self.marks[ARM] = NOBODY
         value = self.arm_wealth(family, data, cell.arm, -cell.side, cell.limit)
-        self.keep(data, Gap(cell.arm, cell.arm, 0.0), -cell.side, value, cell.limit)
+        self.remember_weak(data, Gap(cell.arm, cell.arm, 0.0), -cell.side, cell.limit, value)
         return value if not value <= 0.0 else 0.0  # evidence is not negative
 
     def side_evidence(self, family: Family, data: Data, cell: Side, enough: float) -> float:
@@ -163,43 +180,58 @@ class BetState(WealthState):
 
     def side_wealth(self, family: Family, data: Data, arm: int, cell: Side) -> float:
         """``arm_wealth`` against the side: that of an arm without new samples is what it was."""
-        if self.marks[KEEPS] == 0:
+        row = self.sides[arm]
+        key = (cell.side, cell.limit, data.counts[arm], data.means[arm])
+        if self.marks[REMEMBERS] == 0:
             return self.arm_wealth(family, data, arm, -cell.side, cell.limit)
-        known, count, mean = self.sides[arm], data.counts[arm], data.means[arm]
-        same = known[0] == count and known[1] == mean
-        if not (same and known[2] == cell.side and known[3] == cell.limit):
-            known[0], known[1], known[2], known[3] = count, mean, cell.side, cell.limit
-            known[4] = self.arm_wealth(family, data, arm, -cell.side, cell.limit)
-        return float(known[4])
+        if not recalled(row, key):
+            row[-1] = self.arm_wealth(family, data, arm, -cell.side, cell.limit)
+        return float(row[-1])
 
     def arm_wealth(self, family: Family, data: Data, arm: int, side: float, c: float) -> float:
         """log sum_q a_q w(c; g_q): the arm is above (+1) or below c."""
-        top = self.fill_bets(family.of_arm(arm), data, arm, side, c, self.above)
-        return self.log_mixed(self.above, top)
+        self.fill_bets(family, data, arm, side, c, self.above)
+        return log_mixed(self.weights, self.above)[0]
 
     def fill_bets(
-        self, family: Family, data: Data, arm: int, side: float, c: float, out: Floats
-    ) -> float:
-        """Every bet's log wealth and slope; returns the largest log wealth."""
+        self, family: Family, data: Data, arm: int, side: float, c: float, bets: Floats
+    ) -> None:
+        """The log wealth at c of a bet of each size, and its slope in c."""
+        own = family.of_arm(arm)
         count, mean = float(data.counts[arm]), float(data.means[arm])  # plain numbers are quicker
-        top = -math.inf
         for q in range(self.sizes.size):
-            value, slope = family.bet(side, count, mean, c, float(self.sizes[q]))
-            out[q, 0], out[q, 1] = value, slope
-            top = max(top, value)
-        return top
-
-    def log_mixed(self, bets: Floats, top: float) -> float:
-        """log sum_q a_q w_q, given log w_q in the first column, the largest of which is ``top``."""
-        made = 0.0
-        for q in range(self.sizes.size):
-            made += self.weights[q] * math.exp(bets[q, 0] - top)
-        return top + math.log(made)
+            bets[q, 0], bets[q, 1] = own.bet(side, count, mean, c, float(self.sizes[q]))
 
     def other_evidence(self, family: Family, data: Data, cell: Cell, enough: float) -> float:
         self.marks[ARM] = NOBODY
         value = mixture_evidence(family.likelihood_family(), cell, data, self, enough)
         return value if not value <= 0.0 else 0.0
+
+    def worst_evidence(
+        self, family: Family, data: Data, missing: Floats, cell: Pairwise, enough: float
+    ) -> float:
+        low, high = family.mean_space()
+        filled = Data(self.counts, self.closest)
+        assign(filled.counts, data.counts)
+        assign(filled.means, data.means)
+        for k in range(missing.size):
+            if missing[k] > 0.0 and cell.constrains(k):
+                worst = high if cell.rises(k) else low
+                if self.sizes.size == 0 or math.isinf(worst):
+                    return 0.0
+                total = data.counts[k] * data.means[k] + missing[k] * worst
+                filled.counts[k] = data.counts[k] + missing[k]
+                filled.means[k] = total / filled.counts[k]
+        for k in range(missing.size):
+            if missing[k] > 0.0 and cell.constrains(k):
+                self.lost[k] = family.add_at_end(k, missing[k], cell.rises(k))
+        self.marks[REMEMBERS] = 0  # nothing of this is remembered
+        value = cell.evidence(family, filled, self, enough)
+        self.marks[REMEMBERS] = 1
+        for k in range(missing.size):
+            if missing[k] > 0.0 and cell.constrains(k):
+                family.restore_end(k, cell.rises(k), self.lost[k])
+        return value
 
     # -------------------------------------------------------------------------- two arms compared
 
@@ -234,10 +266,10 @@ class BetState(WealthState):
                 break
             if slope * slope <= CLOSE * bend:
                 there = beyond(left, right, c, -BEYOND * slope / bend)
-                beyond_it, turned = self.log_pair(family, data, cell, there)
-                if turned * slope <= 0.0:
+                value_there, slope_there = self.log_pair(family, data, cell, there)
+                if slope_there * slope <= 0.0:
                     break
-                c, value, slope, bend = there, beyond_it, turned, 0.0
+                c, value, slope, bend = there, value_there, slope_there, 0.0
                 if slope < 0.0:
                     left = c
                 else:
@@ -252,7 +284,7 @@ class BetState(WealthState):
             secant = (slope - before) / (c - at) if c != at else 0.0
             if secant > 0.0:
                 bend = secant
-        self.keep(data, cell, 1.0, value, c)
+        self.remember_weak(data, cell, 1.0, c, value)
         return value
 
     def start(self, family: Family, data: Data, cell: Gap) -> tuple[float, float]:
@@ -263,15 +295,17 @@ class BetState(WealthState):
         return meeting_point(family, data, cell.arm, cell.other, cell.margin), math.inf
 
     def log_pair(self, family: Family, data: Data, cell: Gap, c: float) -> tuple[float, float]:
-        """log M(c) and its slope, M(c) = sum_qr p_qr w+(c; g_q) w-(c + margin; g_r) + bets on one arm.
+        """log M(c) and its slope: the first arm is bet to be above c, the other below c + margin."""
+        self.fill_bets(family, data, cell.arm, 1.0, c, self.above)
+        self.fill_bets(family, data, cell.other, -1.0, c + cell.margin, self.below)
+        return self.log_mixed_pair(self.above, self.below)
+
+    def log_mixed_pair(self, above: Floats, below: Floats) -> tuple[float, float]:
+        """log M and its slope, M = sum_qr p_qr w+_q w-_r + bets on one arm, from both arms' bets.
 
         The sum over r of decay^|q - r| times a term is two running sums, over r <= q and r > q.
         """
-        arm, other, margin = cell
-        above, below = self.above, self.below
-        top = max(0.0, self.fill_bets(family.of_arm(arm), data, arm, 1.0, c, above))
-        rival = family.of_arm(other)
-        own = max(0.0, self.fill_bets(rival, data, other, -1.0, c + margin, below))
+        top, own = max(0.0, largest_log(above)), max(0.0, largest_log(below))
         one, one_slope = 0.0, 0.0  # bets on one arm
         pair, pair_slope = 0.0, 0.0
         x = y = dx = dy = 0.0  # sums of earlier terms, and of their slopes
@@ -292,100 +326,66 @@ class BetState(WealthState):
 
     # ------------------------------------------------------------------------------ the weak cell
 
-    def keep(self, data: Data, cell: Gap, side: float, value: float, c: float) -> None:
-        """The log wealth at c against a pair, or, of one arm with itself, against a bound.
-
-        ``side``: whether the bet is that the (first) arm is above or below c. Not where c is beyond the
-        mean, see docs/thresholds.md.
-        """
-        weak, (arm, other, margin) = self.weak, cell
-        if self.marks[KEEPS] == 0 or (side > 0.0 and c > data.means[arm]):
+    def remember_weak(self, data: Data, cell: Gap, side: float, c: float, value: float) -> None:
+        """The log wealth at c, and the data that it is of. Not for c beyond the mean: docs/thresholds.md."""
+        weak, (arm, other, _) = self.weak, cell
+        if side > 0.0 and c > data.means[arm]:
             return
-        self.marks[ARM], self.marks[OTHER] = arm, other
-        weak[BELIEVED], weak[PLACE], weak[OTHER_PLACE] = value, c, c + margin
+        self.mark_weak(cell, side, c)
+        weak[LOG_WEALTH] = value
         weak[COUNT], weak[MEAN] = data.counts[arm], data.means[arm]
         weak[OTHER_COUNT], weak[OTHER_MEAN] = data.counts[other], data.means[other]
-        weak[SIDE_UP] = side
 
-    def still_weak(self, family: Family, data: Data, code: Code) -> float:
+    def weak_bound(self, family: Family, data: Data, code: Code) -> float:
         """The wealth at a fixed c grows at most by n d(x, c) for n samples of mean x, on the bet's side."""
-        if not self.is_of(code):
+        if not self.has_weak(code):
             return math.inf
         weak, arm, other = self.weak, self.marks[ARM], self.marks[OTHER]
-        most = weak[BELIEVED] + gain(family, data, arm, weak[SIDE_UP], weak[PLACE], weak[COUNT:])
+        most = weak[LOG_WEALTH] + gain(family, data, arm, weak[SIDE], weak[PLACE], weak[COUNT:])
         if other != arm:
             place, known = weak[OTHER_PLACE], weak[OTHER_COUNT:]
-            most += gain(family, data, other, -weak[SIDE_UP], place, known)
+            most += gain(family, data, other, -weak[SIDE], place, known)
         return most + 1e-9  # rounding
 
 
 class MixtureState(BetState):
     """Where the family has no bets: every cell has the evidence of mixtures."""
 
-    def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
-        return self.other_evidence(family, data, cell, enough)
-
-    def gap_evidence(self, family: Family, data: Data, cell: Gap, enough: float) -> float:
-        return self.other_evidence(family, data, cell, enough)
-
-    def side_evidence(self, family: Family, data: Data, cell: Side, enough: float) -> float:
-        return self.other_evidence(family, data, cell, enough)
+    bound_evidence = gap_evidence = side_evidence = BetState.other_evidence
 
 
 class WatchedState(BetState):
-    """Where D does not screen: the wealth of a weak cell is kept up to date.
+    """Where D does not bound the wealth: the bets against the weak cell, at its c, are kept up to date.
 
-    log M(c) at any one c is at least the minimum. So the c at which a cell was last found weak is
-    watched: one more sample multiplies each bet at c by a known factor, and as long as log M(c) is below
-    the level nothing else needs to be computed. This changes no result.
+    One more sample multiplies the wealth of each bet at c by a known factor. This changes no result.
     """
 
-    def keep(self, data: Data, cell: Gap, side: float, value: float, c: float) -> None:
-        """The bets' log wealth at c, as they have just been computed."""
-        if self.marks[KEEPS] == 0:
-            return
-        self.marks[ARM], self.marks[OTHER] = cell.arm, cell.other
-        self.weak[PLACE], self.weak[OTHER_PLACE] = c, c + cell.margin
-        self.weak[SIDE_UP] = side
+    def remember_weak(self, data: Data, cell: Gap, side: float, c: float, value: float) -> None:
+        """The bets' log wealth at c, as it has just been computed."""
+        self.mark_weak(cell, side, c)
         for q in range(self.sizes.size):
-            self.watched[q, 0], self.watched[q, 1] = self.above[q, 0], self.below[q, 0]
+            self.watched[0, q, 0], self.watched[1, q, 0] = self.above[q, 0], self.below[q, 0]
 
-    def enter(self, family: Family, arm: int, sample: float) -> None:
+    def update_weak(self, family: Family, arm: int, sample: float) -> None:
         if self.marks[ARM] == NOBODY:
             return
-        side = self.weak[SIDE_UP]
+        weak, own = self.weak, family.of_arm(arm)
         if arm == self.marks[ARM]:
-            own, c = family.of_arm(arm), self.weak[PLACE]
             for q in range(self.sizes.size):
-                self.watched[q, 0] += own.log_bet_factor(side, sample, c, self.sizes[q])
+                won = own.log_bet_factor(weak[SIDE], sample, weak[PLACE], self.sizes[q])
+                self.watched[0, q, 0] += won
         elif arm == self.marks[OTHER]:
-            own, c = family.of_arm(arm), self.weak[OTHER_PLACE]
             for q in range(self.sizes.size):
-                self.watched[q, 1] += own.log_bet_factor(-side, sample, c, self.sizes[q])
+                won = own.log_bet_factor(-weak[SIDE], sample, weak[OTHER_PLACE], self.sizes[q])
+                self.watched[1, q, 0] += won
 
-    def still_weak(self, family: Family, data: Data, code: Code) -> float:
-        """log M(c) at the watched c."""
-        if not self.is_of(code):
+    def weak_bound(self, family: Family, data: Data, code: Code) -> float:
+        """The log wealth at the weak cell's c."""
+        if not self.has_weak(code):
             return math.inf
-        table = self.watched
-        top = own = -math.inf
-        for q in range(table.shape[0]):
-            top, own = max(top, table[q, 0]), max(own, table[q, 1])
         if self.marks[OTHER] == self.marks[ARM]:
-            return self.log_mixed(table, top)
-        return self.log_mixed_pair(max(top, 0.0), max(own, 0.0))
-
-    def log_mixed_pair(self, top: float, own: float) -> float:
-        """``log_pair`` from what the bets have made."""
-        pair = one = x = y = 0.0
-        idle, other_idle = math.exp(-top), math.exp(-own)
-        for q in range(self.sizes.size):
-            a, b = math.exp(self.watched[q, 0] - top), math.exp(self.watched[q, 1] - own)
-            one += self.weights[q] * (a * other_idle + b * idle)
-            a, b = self.roots[q] * a, self.roots[q] * b
-            pair += a * (b + y) + x * b
-            x, y = self.decay * (x + a), self.decay * (y + b)
-        return top + own + math.log(BOTH * pair + 0.5 * (1.0 - BOTH) * one)
+            return log_mixed(self.weights, self.watched[0])[0]
+        return self.log_mixed_pair(self.watched[0], self.watched[1])[0]
 
     def start(self, family: Family, data: Data, cell: Gap) -> tuple[float, float]:
         """The meeting point of arms with estimated variances may lie outside the interval."""
@@ -400,6 +400,26 @@ class WatchedState(BetState):
 
 
 # ------------------------------------------------------------------------------------------- bets
+
+
+@jitable
+def largest_log(bets: Floats) -> float:
+    """The largest log wealth of a table of bets."""
+    top = -math.inf
+    for q in range(bets.shape[0]):
+        top = max(top, bets[q, 0])
+    return top
+
+
+@jitable
+def log_mixed(weights: Floats, bets: Floats) -> tuple[float, float]:
+    """log sum_q a_q w_q and its slope, from a table of log w_q and their slopes."""
+    top, made, slope = largest_log(bets), 0.0, 0.0
+    for q in range(weights.size):
+        share = float(weights[q]) * math.exp(float(bets[q, 0]) - top)
+        made += share
+        slope += share * float(bets[q, 1])
+    return top + math.log(made), slope / made
 
 
 @jitable
@@ -456,7 +476,7 @@ def mixture_evidence(
         return cost
     for k in range(size):
         lost[k] = family.of_arm(k).wide_regret(data.counts[k], data.means[k])
-    return cost - largest_sum(lost, state.marks[RANK])
+    return cost - largest_sum(lost, state.rank)
 
 
 @variant(mixture_evidence, Quadratic)
@@ -482,13 +502,13 @@ def _shrunken_evidence(
         return found
     for q in range(state.sizes.size):
         share = _shrink(data.counts, state.sizes[q], shrunken.counts, lost)
-        made = math.log(state.weights[q]) - largest_sum(lost, state.marks[RANK])
+        made = math.log(state.weights[q]) - largest_sum(lost, state.rank)
         most = log_add(most, made + share * cost)
     if most < enough:
         return most
     for q in range(state.sizes.size):
         _shrink(data.counts, state.sizes[q], shrunken.counts, lost)
-        made = math.log(state.weights[q]) - largest_sum(lost, state.marks[RANK])
+        made = math.log(state.weights[q]) - largest_sum(lost, state.rank)
         cost = cell.project(family, shrunken, closest)
         found = log_add(found, made + cost)
     return found
@@ -509,14 +529,14 @@ def _shrink(counts: Floats, gap: float, shrunken: Floats, lost: Floats) -> float
 # ------------------------------------------------------------------------------------- new states
 
 
-def bet_weights(family: Any) -> tuple[Floats, Floats]:
-    """The sizes of the bets, and their weights; none if the family has no bets."""
-    largest, ratio, count = family.bet_sizes()
+def bet_weights(largest: float, ratio: float, count: int) -> tuple[Floats, Floats]:
+    """The sizes of bets, the largest first, each ``ratio`` times the next; and their weights."""
     places = np.arange(count)
     # the first half alike, and six at least; then falling, each time that the size is halved
     beyond = min(1.0, math.log2(ratio)) * (places - max(count // 2, 5))
     weights = np.maximum(beyond + 1.0, 1.0) ** -1.5
-    return largest / ratio**places, weights / max(weights.sum(), 1.0)
+    sizes = np.asarray(largest / ratio**places, dtype=np.float64)
+    return sizes, weights / max(weights.sum(), 1.0)
 
 
 def step_decay(sizes: Floats, base: float) -> float:
@@ -526,52 +546,57 @@ def step_decay(sizes: Floats, base: float) -> float:
     return math.exp(math.log(base) * math.log(sizes[0] / sizes[1]) / math.log(2.0))
 
 
+@variants
+def wealth_state(family: Family, problem: Problem) -> WealthState:
+    """What Wealth keeps for this family, before the first sample."""
+    return new_state(problem, family)
+
+
 def new_state(problem: Problem, family: Family) -> BetState:
-    """The state before the first sample."""
-    sizes, weights = bet_weights(family)
+    """The state before the first sample, where variances are known."""
+    sizes, weights = bet_weights(*family.bet_sizes())
     places, count = np.arange(sizes.size), sizes.size
     decay = step_decay(sizes, float(family.pair_decay()))
     near = decay ** np.abs(places[:, None] - places)
     total = np.sqrt(weights) @ near @ np.sqrt(weights)
     code, arms = np.zeros(problem.code_size(), dtype=np.int64), problem.arms
-    alone = not problem.independent_parts(family, code)
+    alone = not problem.independent_parts(family, code)  # else arms have other numbers in each part
     kind = BetState if family.glr_dominates() else WatchedState
     if count == 0:
         kind = MixtureState
     return kind(
         sizes=sizes,
         weights=weights,
+        above=np.zeros((count, 2)),
+        marks=np.array([alone, NOBODY, NOBODY, 0]),
+        weak=np.zeros(8),
+        answer=code,
+        pairs=np.zeros((arms, 7)),
+        below=np.zeros((count, 2)),
         roots=np.sqrt(weights / total) if count else weights,
         decay=decay,
-        above=np.zeros((count, 2)),
-        below=np.zeros((count, 2)),
+        rank=int(problem.rank()),
         counts=np.zeros(arms),
         lost=np.zeros(arms),
         closest=np.zeros(arms),
-        marks=np.array([problem.rank(), alone, NOBODY, NOBODY, 0]),
-        weak=np.zeros(8),
-        answer=code,
-        watched=np.zeros((count, 2)),
+        watched=np.zeros((2, count, 2)),
         sides=np.zeros((arms, 5)),
-        pairs=np.zeros((arms, 7)),
     )
 
 
 @variants
 def check_wealth(family: Family, problem: Problem) -> None:
     """Refuse a family for which neither bets nor a mixture are known."""
-    kind = type(family.of_arm(0))
-    known = (
-        issubclass(kind, Quadratic) or overrides(kind, "regret") or overrides(kind, "wide_regret")
-    )
-    if not known:
+    if not has_mixture(family):
         raise NotDefined(
             f"Wealth with {family!r}: neither bets nor a mixture are known for this family. Use "
             "MixtureMartingale(), or give the family a method ``regret``."
         )
 
 
-@variants
-def wealth_state(family: Family, problem: Problem) -> Any:
-    """What Wealth keeps for this family, before the first sample."""
-    return new_state(problem, family)
+def has_mixture(family: Family) -> bool:
+    """Whether a mixture of the family's likelihoods is known."""
+    kind = type(family.of_arm(0))
+    return (
+        issubclass(kind, Quadratic) or overrides(kind, "regret") or overrides(kind, "wide_regret")
+    )
