@@ -8,7 +8,7 @@ Importing this loads nothing else: names, listed in ``__init__.pyi``, are loaded
 import os
 from typing import Any
 
-__version__ = "0.3.0"
+__version__ = "0.4.0.dev0"
 
 # numba's colours replace sys.stdout for moments while it compiles, for all threads
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")

@@ -434,7 +434,7 @@ CELLS: list[Row] = [
         ["alternatives['b'][1]: got None", "a Polyhedron, a Ball or an OutsideBall"],
     ),
     (lambda: cell([[1, 0, 0]]), BadArgument, ["['a'][0].normals: got [[1, 0, 0]]", "rows of 2"]),
-    (lambda: cell([[0, 0]]), BadArgument, ["['a'][0].normals: got [[0, 0]]", "not zero"]),
+    (lambda: cell([[0, 0]]), BadArgument, ["['a'][0].normals[0]: got [0.0, 0.0]", "not zero"]),
     (lambda: cell([[1, nan]]), BadArgument, ["['a'][0].normals: got [[1, nan]]", "finite"]),
     (lambda: cell([[1, 0]], [1, 2]), BadArgument, ["['a'][0].offsets: got [1, 2]", "1 numbers"]),
     (lambda: cell(lower=[0]), BadArgument, ["['a'][0].lower: got [0]", "2 numbers"]),
