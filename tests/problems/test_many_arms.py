@@ -48,8 +48,8 @@ def test_runs_are_those_without_memory(
     monkeypatch.setattr("stopwise.problems.best_arm.pair_bound", lambda *_: math.inf)
     monkeypatch.setattr("stopwise.problems.best_arm.pair_floor", lambda *_: 0.0)
     monkeypatch.setattr(BestArm, "sole_answer", lambda *_: False)
-    monkeypatch.setattr(WealthState, "last_weak", lambda _: 0)
-    monkeypatch.setattr("stopwise.stopping.wealth_state.recalled", lambda *_: False)
+    monkeypatch.setattr(WealthState, "first_cell", lambda _: 0)
+    monkeypatch.setattr("stopwise.stopping.wealth_state.replace_key", lambda *_: False)
     assert found == runs(setting, means)
     assert any(time > 0 for times, _, _ in found for time in times)
 

@@ -11,7 +11,7 @@ import pytest
 import stopwise as sw
 from stopwise.cells.gap import Gap
 from stopwise.core.data import Data
-from stopwise.stopping.wealth_state import new_state
+from stopwise.stopping.wealth_state import bet_state
 
 FAMILIES = {
     "Gaussian": lambda size: sw.Gaussian(size),
@@ -56,7 +56,7 @@ def drawn(family: Any, rng: Any) -> tuple[Any, float]:
 
 def excess(family: Any, counts: Any, means: Any, margin: float) -> float:
     """By how much the evidence is above the grid's least, of the size of a number."""
-    state = new_state(sw.BestArm(2, margin), family)
+    state = bet_state(family, sw.BestArm(2, margin))
     data, what = Data(np.array(counts, dtype=float), means), Gap(0, 1, margin)
     found = state.pair_evidence(family, data, what, -math.inf)
     least = min(

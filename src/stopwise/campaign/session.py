@@ -38,7 +38,7 @@ from stopwise.engine.live import (
 )
 
 # other versions may keep other numbers: what they dumped is derived again from the events
-TAG = hashlib.sha256(f"stopwise {__version__}, layout 11".encode()).digest()[:8]
+TAG = hashlib.sha256(f"stopwise {__version__}, layout 12".encode()).digest()[:8]
 
 
 MOST_ASKS = 10**6  # at once

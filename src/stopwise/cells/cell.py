@@ -34,11 +34,11 @@ class CellEvidence(Protocol):
     def other_evidence(self, family: Family, data: Data, cell: Cell, enough: float) -> float:
         """The evidence against any other cell."""
 
-    def last_weak(self) -> int:
-        """The number of the cell that was the last to have too little evidence, to be tried first."""
+    def first_cell(self) -> int:
+        """The index of the cell to try first: the last one with too little evidence."""
 
-    def note_weak(self, j: int) -> None:
-        """Cell j has too little evidence."""
+    def try_first(self, j: int) -> None:
+        """Try cell j first the next time: it has too little evidence."""
 
 
 class Cell(Value):

@@ -304,15 +304,15 @@ class Problem(Role, listed=False):
         enough: float,
     ) -> float:
         """The least evidence against any of an answer's cells, up to the first below ``enough``."""
-        least, count, last = math.inf, self.cell_count(code), rule.last_weak()
-        first = -1 if enough > -math.inf and last < count else 0
+        least, count, last = math.inf, self.cell_count(code), rule.first_cell()
+        first = -1 if enough > -math.inf and last < count else 0  # turn -1: the last weak cell
         for turn in range(first, count):
             j = last if turn < 0 else turn
             value = self.cell(code, j).evidence(family, data, rule, enough)
             if not value >= least:
                 least = value
             if value < enough:
-                rule.note_weak(j)
+                rule.try_first(j)
                 break
         return least
 

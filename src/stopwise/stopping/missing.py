@@ -28,7 +28,9 @@ class WorstCase(Value):
 
     def gap_evidence(self, family: Family, data: Data, cell: Pairwise, enough: float) -> float:
         """The evidence against a cell that bounds one arm, compares two, or has all on one side."""
-        apart = self.state.marks[REMEMBERS] == 0  # in parts of a product arms have other numbers
+        apart = (
+            self.state.weak.marks[REMEMBERS] == 0
+        )  # in parts of a product arms have other numbers
         concerned = False
         for k in range(self.missing.size):
             concerned = concerned or (self.missing[k] > 0.0 and (apart or cell.constrains(k)))
@@ -40,13 +42,13 @@ class WorstCase(Value):
 
     bound_evidence = side_evidence = gap_evidence
 
-    def last_weak(self) -> int:
+    def first_cell(self) -> int:
         """As without missing values."""
-        return self.state.last_weak()
+        return self.state.first_cell()
 
-    def note_weak(self, j: int) -> None:
-        """Cell j is weak."""
-        self.state.note_weak(j)
+    def try_first(self, j: int) -> None:
+        """Try cell j first the next time."""
+        self.state.try_first(j)
 
     def other_evidence(self, family: Family, data: Data, cell: Cell, enough: float) -> float:
         """Against any other cell: none if a value is missing."""

@@ -26,16 +26,15 @@ from stopwise.families.students_t import t_bet
 from stopwise.problems.problem import Code, Problem
 from stopwise.stopping.wealth_state import (
     ARM,
-    NOBODY,
     OTHER,
-    OTHER_PLACE,
-    PLACE,
+    OTHER_C,
     SIDE,
+    C,
     WealthState,
+    bet_state,
     check_wealth,
     log_add,
     log_mixed,
-    new_state,
     wealth_state,
 )
 
@@ -49,13 +48,13 @@ class SpreadState(WealthState):
     ends: Floats  # right ends of the intervals that are still to be bounded: scratch
 
     def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
-        self.marks[ARM] = NOBODY
-        self.mark_weak(Gap(cell.arm, cell.arm, 0.0), -cell.side, cell.limit)
+        self.weak.forget()
+        self.weak.remember(Gap(cell.arm, cell.arm, 0.0), -cell.side, cell.limit)
         return _arm_wealth(family, data, cell.arm, -cell.side, cell.limit, self)[0]
 
     def side_evidence(self, family: Family, data: Data, cell: Side, enough: float) -> float:
         """All arms on one side: the richest of K, or all of them together, each at half the error rate."""
-        self.marks[ARM] = NOBODY
+        self.weak.forget()
         most, total, size = 0.0, 0.0, data.means.size
         for k in range(size):
             made = _arm_wealth(family, data, k, -cell.side, cell.limit, self)[0]
@@ -75,11 +74,11 @@ class SpreadState(WealthState):
             return 0.0
         c = meeting_point(family, data, cell.arm, cell.other, cell.margin)
         line, slope = _pair_at(pair, c, self)
-        self.mark_weak(cell, 1.0, c)
+        self.weak.remember(cell, 1.0, c)
         if bounded(line.value, 2) < enough:
             return bounded(line.value, 2)
         c, line = _lowest(pair, c, line, slope, self)
-        self.mark_weak(cell, 1.0, c)
+        self.weak.remember(cell, 1.0, c)
         if bounded(line.value, 2) < enough:
             return bounded(line.value, 2)
         near, far = _covered(pair, line, c, pair.left), _covered(pair, line, c, pair.right)
@@ -89,13 +88,14 @@ class SpreadState(WealthState):
 
     def weak_bound(self, family: Family, data: Data, code: Code) -> float:
         """The weak cell's evidence at the same c is at least its evidence."""
-        if not self.has_weak(code):
+        if not self.weak.refutes(code):
             return math.inf
-        arm, other, side = self.marks[ARM], self.marks[OTHER], self.weak[SIDE]
-        made = _arm_wealth(family, data, arm, side, self.weak[PLACE], self)[0]
+        marks, known, _ = self.weak
+        arm, other, side = marks[ARM], marks[OTHER], known[SIDE]
+        made = _arm_wealth(family, data, arm, side, known[C], self)[0]
         if other == arm:
             return made + 1e-9
-        made += _arm_wealth(family, data, other, -side, self.weak[OTHER_PLACE], self)[0]
+        made += _arm_wealth(family, data, other, -side, known[OTHER_C], self)[0]
         return bounded(made, 2) + 1e-9
 
 
@@ -117,17 +117,8 @@ def _check(family: Family, problem: Problem) -> None:
 
 @variant(wealth_state, Logarithmic)
 def _spread_state(family: Family, problem: Problem) -> SpreadState:
-    common = new_state(problem, family)
-    return SpreadState(
-        sizes=common.sizes,
-        weights=common.weights,
-        above=common.above,
-        marks=common.marks,
-        weak=common.weak,
-        answer=common.answer,
-        pairs=common.pairs,
-        ends=np.zeros(DEEPEST + 2),
-    )
+    sizes, weights, above, weak, pairs, *_ = bet_state(family, problem)
+    return SpreadState(sizes, weights, above, weak, pairs, ends=np.zeros(DEEPEST + 2))
 
 
 @jitable

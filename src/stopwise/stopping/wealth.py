@@ -17,14 +17,17 @@ from stopwise.core.data import State
 from stopwise.families.family import Family
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
-from stopwise.stopping import students_t  # noqa: F401  (what is kept where variances are unknown)
+from stopwise.stopping import students_t  # noqa: F401  (registers the state for unknown variances)
 from stopwise.stopping.missing import WorstCase
 from stopwise.stopping.rule import StoppingRule, weighed
-from stopwise.stopping.wealth_state import ARM, NOBODY, WealthState, check_wealth, wealth_state
+from stopwise.stopping.wealth_state import WealthState, check_wealth, wealth_state
 
 
 class Wealth(StoppingRule):
-    """Bets against every way to be wrong, by Ville's inequality. Proven, without a place or a scale."""
+    """Bets against every way to be wrong; proven by Ville's inequality.
+
+    Needs no guess of where the means lie or how far they spread.
+    """
 
     title = "proven, the sharpest"
 
@@ -46,7 +49,11 @@ class Wealth(StoppingRule):
         return True
 
     def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
-        """Upper bounds first: D, then the cell that was weak before; else the evidence against all cells."""
+        """Cheap upper bounds first; the evidence against every cell only if none is below ``enough``.
+
+        The bounds: the remembered weak cell, if the means show the only possible answer; then D; then the
+        weak cell of the answer found.
+        """
         problem, family, data, cache = instance
         wealth: WealthState = state.rule_state
         answer = state.report.answer
@@ -63,12 +70,13 @@ class Wealth(StoppingRule):
             if bound < enough:
                 return bound
         found = problem.weakest_cell(family, data, cache, answer, wealth, enough)
-        if wealth.marks[ARM] != NOBODY:
-            assign(wealth.answer, answer)
+        assign(wealth.weak.answer, answer)
         return weighed(state, found, 0.0)
 
     def evidence(self, instance: Instance, state: State, code: Code) -> float:
-        return _evidence(instance, copied(state.rule_state), code)  # to ask changes nothing
+        return _evidence(
+            instance, copied(state.rule_state), code
+        )  # a copy: a query leaves the run's state unchanged
 
     def margin_missing(
         self, instance: Instance, state: State, rounds: int, missing: Floats, enough: float
@@ -77,13 +85,13 @@ class Wealth(StoppingRule):
         problem, family, data, cache = instance
         wealth: WealthState = state.rule_state
         answer = state.report.answer
-        wealth.marks[ARM] = NOBODY  # what is remembered of a cell is about values that came
+        wealth.weak.forget()  # what is remembered of a cell is about values that came
         least = max(enough, 0.0) if family.glr_dominates() else 0.0
         found = problem.best_evidence(family, data, cache, least, answer)
         if not found >= least:
             return found
-        judge = WorstCase(wealth, missing)
-        return weighed(state, problem.weakest_cell(family, data, cache, answer, judge, enough), 0.0)
+        bets = WorstCase(wealth, missing)
+        return weighed(state, problem.weakest_cell(family, data, cache, answer, bets, enough), 0.0)
 
     def evidence_missing(
         self, instance: Instance, state: State, missing: Floats, code: Code

@@ -24,34 +24,56 @@ from stopwise.families.family import Family, Quadratic
 from stopwise.problems.problem import Code, Problem
 from stopwise.stopping.likelihood import largest_sum
 
-# in ``marks``: whether anything is remembered; the weak cell's arms; the number of the last weak cell
-REMEMBERS, ARM, OTHER, CELL = range(4)
+# in ``WeakCell.marks``: whether anything is remembered; the cell's arms; the index of the cell to try first
+REMEMBERS, ARM, OTHER, FIRST = range(4)
 NOBODY = -1  # as ARM: no weak cell is remembered
-# in ``weak``: whether the bet is that the arm is above (+1) or below c, and c of each arm; BetState has more:
-# the log wealth at c, and the arms' data that it is of
-SIDE, PLACE, OTHER_PLACE, LOG_WEALTH, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN = range(8)
+# in ``WeakCell.numbers``: whether the bet is that the arm is above (+1) or below c, and c of each arm;
+# BetState has more: the log wealth at c, and the arms' data that it is of
+SIDE, C, OTHER_C, LOG_WEALTH, COUNT, MEAN, OTHER_COUNT, OTHER_MEAN = range(8)
 
 BOTH = 0.95  # the weight of bets on both arms of a pair; the rest is on one of them
 CLOSE = 1e-12  # of the least log wealth
-BEYOND = 4.0  # Newton steps
+OVERSHOOT = 4.0  # Newton steps past a flat point, where the sign of the slope is checked
 
 Pairwise = Bound | Gap | Side
 
 
-class WealthState(Value):
-    """What Wealth keeps between rounds, and its evidence against each kind of cell.
+class WeakCell(Value):
+    """The last cell with too little evidence, and the c at which its wealth was least.
 
-    A cell with too little evidence mostly still has too little after one more sample. So the last such cell
-    is remembered, with the c at which its wealth was least: the wealth at this c is an upper bound on the
-    evidence, and while the bound is below the level no cell needs to be looked at.
+    Such a cell mostly still has too little after one more sample. The wealth at this c is an upper bound on
+    its evidence: while the bound is below the level no cell needs to be looked at.
     """
+
+    marks: Ints
+    numbers: Floats
+    answer: Ints  # the code of the answer in whose alternative the cell is
+
+    def forget(self) -> None:
+        """Remember no cell."""
+        self.marks[ARM] = NOBODY
+
+    def remember(self, cell: Gap, side: float, c: float) -> None:
+        """Remember a pair, or a bound (an arm's pair with itself), and the c at which its wealth is least."""
+        if self.marks[REMEMBERS] != 0:
+            self.marks[ARM], self.marks[OTHER] = cell.arm, cell.other
+            self.numbers[SIDE], self.numbers[C], self.numbers[OTHER_C] = side, c, c + cell.margin
+
+    def refutes(self, code: Code) -> bool:
+        """Whether a cell is remembered, and is in the alternative of this answer."""
+        same = self.marks[ARM] != NOBODY
+        for k in range(code.size):
+            same = same and code[k] == self.answer[k]
+        return same
+
+
+class WealthState(Value):
+    """What Wealth keeps between rounds, and its evidence against each kind of cell."""
 
     sizes: Floats  # of the bets
     weights: Floats  # of the sizes
     above: Floats  # size x (log wealth, slope), of the arm that is bet to be above c: scratch
-    marks: Ints
-    weak: Floats
-    answer: Ints  # the code of the answer in whose alternative the weak cell is
+    weak: WeakCell
     pairs: Floats  # row x (what the evidence against a pair was computed from, and the evidence)
 
     def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
@@ -64,13 +86,13 @@ class WealthState(Value):
         The evidence is remembered unless it may be a bound: a sample of one of the leader's rivals changes
         one pair only.
         """
-        self.marks[ARM] = NOBODY
-        remembers = self.marks[REMEMBERS] != 0
+        self.weak.forget()
+        remembers = self.weak.marks[REMEMBERS] != 0
         (arm, other, margin), (counts, means) = cell, data
         # no two pairs with one arm in common, the leader or the control, share a row
         row = self.pairs[(arm + other) % self.pairs.shape[0]]
         key = (1.0 * arm, counts[arm], means[arm], counts[other], means[other], margin)
-        if remembers and recalled(row, key) and row[-1] >= enough:
+        if remembers and replace_key(row, key) and row[-1] >= enough:
             return float(row[-1])
         made = self.pair_evidence(family, data, cell, enough)
         made = made if not made <= 0.0 else 0.0  # evidence is not negative
@@ -102,27 +124,14 @@ class WealthState(Value):
         return 0.0
 
     @inline
-    def last_weak(self) -> int:
-        """The number of the cell that was weak the last time; the first one at the beginning."""
-        return int(self.marks[CELL])
+    def first_cell(self) -> int:
+        """The index of the cell to try first: the last one with too little evidence."""
+        return self.weak.marks[FIRST]
 
     @inline
-    def note_weak(self, j: int) -> None:
-        """Cell j is weak."""
-        self.marks[CELL] = j
-
-    def mark_weak(self, cell: Gap, side: float, c: float) -> None:
-        """Remember a pair, or a bound (an arm's pair with itself), and the c at which its wealth is least."""
-        if self.marks[REMEMBERS] != 0:
-            self.marks[ARM], self.marks[OTHER] = cell.arm, cell.other
-            self.weak[SIDE], self.weak[PLACE], self.weak[OTHER_PLACE] = side, c, c + cell.margin
-
-    def has_weak(self, code: Code) -> bool:
-        """Whether a weak cell of this answer's alternative is remembered."""
-        same = self.marks[ARM] != NOBODY
-        for k in range(code.size):
-            same = same and code[k] == self.answer[k]
-        return same
+    def try_first(self, j: int) -> None:
+        """Try cell j first the next time: it has too little evidence."""
+        self.weak.marks[FIRST] = j
 
     def weak_bound(self, family: Family, data: Data, code: Code) -> float:
         """An upper bound on the weak cell's evidence; infinite if no cell of this answer is remembered."""
@@ -134,8 +143,8 @@ class WealthState(Value):
 
 
 @jitable
-def recalled(row: Floats, key: tuple[float, ...]) -> bool:
-    """Whether a row has what was computed from these numbers, in its last place; from now on it has."""
+def replace_key(row: Floats, key: tuple[float, ...]) -> bool:
+    """Write the key into the row; returns whether it was there: then the row's last entry holds."""
     same = True
     for place in range(len(key)):
         same = same and row[place] == key[place]
@@ -150,23 +159,24 @@ class BetState(WealthState):
     roots: Floats  # of the weights, but for a factor: of pairs, sqrt(a_q a_r) decay^|q - r|
     decay: float  # by what the weight of two sizes falls for each step between them
     rank: int  # of the problem: how many arms' mixtures count
-    counts: Floats  # scratch: shrunken counts, what mixtures lose, the closest model
+    counts: (
+        Floats  # scratch of ``mixture_evidence`` and ``worst_evidence``: neither calls the other
+    )
     lost: Floats
     closest: Floats
-    watched: Floats  # of WatchedState: ``above`` and ``below`` at the weak cell's c
     sides: Floats  # arm x (what its wealth against a side was computed from, and the wealth)
 
     # ------------------------------------------------------------------------ one arm, or all arms
 
     def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
-        self.marks[ARM] = NOBODY
+        self.weak.forget()
         value = self.arm_wealth(family, data, cell.arm, -cell.side, cell.limit)
         self.remember_weak(data, Gap(cell.arm, cell.arm, 0.0), -cell.side, cell.limit, value)
         return value if not value <= 0.0 else 0.0  # evidence is not negative
 
     def side_evidence(self, family: Family, data: Data, cell: Side, enough: float) -> float:
         """log of (1/2)(1/K) sum_k W_k + (1/2) prod_k (1 - 1/K + W_k/K)."""
-        self.marks[ARM] = NOBODY
+        self.weak.forget()
         size = data.means.size
         share = 1.0 / size
         one, all_of_them = -math.inf, 0.0
@@ -182,9 +192,9 @@ class BetState(WealthState):
         """``arm_wealth`` against the side: that of an arm without new samples is what it was."""
         row = self.sides[arm]
         key = (cell.side, cell.limit, data.counts[arm], data.means[arm])
-        if self.marks[REMEMBERS] == 0:
+        if self.weak.marks[REMEMBERS] == 0:
             return self.arm_wealth(family, data, arm, -cell.side, cell.limit)
-        if not recalled(row, key):
+        if not replace_key(row, key):
             row[-1] = self.arm_wealth(family, data, arm, -cell.side, cell.limit)
         return float(row[-1])
 
@@ -203,7 +213,7 @@ class BetState(WealthState):
             bets[q, 0], bets[q, 1] = own.bet(side, count, mean, c, float(self.sizes[q]))
 
     def other_evidence(self, family: Family, data: Data, cell: Cell, enough: float) -> float:
-        self.marks[ARM] = NOBODY
+        self.weak.forget()
         value = mixture_evidence(family.likelihood_family(), cell, data, self, enough)
         return value if not value <= 0.0 else 0.0
 
@@ -217,7 +227,7 @@ class BetState(WealthState):
         for k in range(missing.size):
             if missing[k] > 0.0 and cell.constrains(k):
                 worst = high if cell.rises(k) else low
-                if self.sizes.size == 0 or math.isinf(worst):
+                if math.isinf(worst):
                     return 0.0
                 total = data.counts[k] * data.means[k] + missing[k] * worst
                 filled.counts[k] = data.counts[k] + missing[k]
@@ -225,9 +235,9 @@ class BetState(WealthState):
         for k in range(missing.size):
             if missing[k] > 0.0 and cell.constrains(k):
                 self.lost[k] = family.add_at_end(k, missing[k], cell.rises(k))
-        self.marks[REMEMBERS] = 0  # nothing of this is remembered
+        self.weak.marks[REMEMBERS] = 0  # nothing of this is remembered
         value = cell.evidence(family, filled, self, enough)
-        self.marks[REMEMBERS] = 1
+        self.weak.marks[REMEMBERS] = 1
         for k in range(missing.size):
             if missing[k] > 0.0 and cell.constrains(k):
                 family.restore_end(k, cell.rises(k), self.lost[k])
@@ -265,7 +275,7 @@ class BetState(WealthState):
             if value < enough or slope == 0.0 or abs(slope) * (right - left) <= CLOSE:
                 break
             if slope * slope <= CLOSE * bend:
-                there = beyond(left, right, c, -BEYOND * slope / bend)
+                there = step_within(left, right, c, -OVERSHOOT * slope / bend)
                 value_there, slope_there = self.log_pair(family, data, cell, there)
                 if slope_there * slope <= 0.0:
                     break
@@ -277,7 +287,7 @@ class BetState(WealthState):
             new = c - slope / bend if bend > 0.0 else math.nan
             if turn % 4 == 3 or not left < new < right:
                 step *= 2.0
-                new = between(left, right, c, step)
+                new = bisect(left, right, c, step)
             before, at = slope, c
             c = new
             value, slope = self.log_pair(family, data, cell, c)
@@ -288,9 +298,9 @@ class BetState(WealthState):
         return value
 
     def start(self, family: Family, data: Data, cell: Gap) -> tuple[float, float]:
-        """The c at which to begin the search for the least log M(c): D's meeting point.
+        """Where to begin the search for the least log M(c), D's meeting point; and a bound on log M there.
 
-        And what log M(c) cannot exceed; infinite where D says so already.
+        The bound is infinite: D, which is at least log M, was compared with the level before.
         """
         return meeting_point(family, data, cell.arm, cell.other, cell.margin), math.inf
 
@@ -328,23 +338,24 @@ class BetState(WealthState):
 
     def remember_weak(self, data: Data, cell: Gap, side: float, c: float, value: float) -> None:
         """The log wealth at c, and the data that it is of. Not for c beyond the mean: docs/thresholds.md."""
-        weak, (arm, other, _) = self.weak, cell
+        arm, other, _ = cell
         if side > 0.0 and c > data.means[arm]:
             return
-        self.mark_weak(cell, side, c)
-        weak[LOG_WEALTH] = value
-        weak[COUNT], weak[MEAN] = data.counts[arm], data.means[arm]
-        weak[OTHER_COUNT], weak[OTHER_MEAN] = data.counts[other], data.means[other]
+        self.weak.remember(cell, side, c)
+        known = self.weak.numbers
+        known[LOG_WEALTH] = value
+        known[COUNT], known[MEAN] = data.counts[arm], data.means[arm]
+        known[OTHER_COUNT], known[OTHER_MEAN] = data.counts[other], data.means[other]
 
     def weak_bound(self, family: Family, data: Data, code: Code) -> float:
         """The wealth at a fixed c grows at most by n d(x, c) for n samples of mean x, on the bet's side."""
-        if not self.has_weak(code):
+        if not self.weak.refutes(code):
             return math.inf
-        weak, arm, other = self.weak, self.marks[ARM], self.marks[OTHER]
-        most = weak[LOG_WEALTH] + gain(family, data, arm, weak[SIDE], weak[PLACE], weak[COUNT:])
+        known, arm, other = self.weak.numbers, self.weak.marks[ARM], self.weak.marks[OTHER]
+        most = known[LOG_WEALTH] + gain(family, data, arm, known[SIDE], known[C], known[COUNT:])
         if other != arm:
-            place, known = weak[OTHER_PLACE], weak[OTHER_COUNT:]
-            most += gain(family, data, other, -weak[SIDE], place, known)
+            before = known[OTHER_COUNT:]
+            most += gain(family, data, other, -known[SIDE], known[OTHER_C], before)
         return most + 1e-9  # rounding
 
 
@@ -352,6 +363,7 @@ class MixtureState(BetState):
     """Where the family has no bets: every cell has the evidence of mixtures."""
 
     bound_evidence = gap_evidence = side_evidence = BetState.other_evidence
+    worst_evidence = WealthState.worst_evidence
 
 
 class WatchedState(BetState):
@@ -360,35 +372,37 @@ class WatchedState(BetState):
     One more sample multiplies the wealth of each bet at c by a known factor. This changes no result.
     """
 
+    watched: Floats  # ``above`` and ``below`` at the weak cell's c
+
     def remember_weak(self, data: Data, cell: Gap, side: float, c: float, value: float) -> None:
         """The bets' log wealth at c, as it has just been computed."""
-        self.mark_weak(cell, side, c)
+        self.weak.remember(cell, side, c)
         for q in range(self.sizes.size):
             self.watched[0, q, 0], self.watched[1, q, 0] = self.above[q, 0], self.below[q, 0]
 
     def update_weak(self, family: Family, arm: int, sample: float) -> None:
-        if self.marks[ARM] == NOBODY:
+        (marks, known, _), own = self.weak, family.of_arm(arm)
+        if marks[ARM] == NOBODY:
             return
-        weak, own = self.weak, family.of_arm(arm)
-        if arm == self.marks[ARM]:
+        if arm == marks[ARM]:
             for q in range(self.sizes.size):
-                won = own.log_bet_factor(weak[SIDE], sample, weak[PLACE], self.sizes[q])
+                won = own.log_bet_factor(known[SIDE], sample, known[C], self.sizes[q])
                 self.watched[0, q, 0] += won
-        elif arm == self.marks[OTHER]:
+        elif arm == marks[OTHER]:
             for q in range(self.sizes.size):
-                won = own.log_bet_factor(-weak[SIDE], sample, weak[OTHER_PLACE], self.sizes[q])
+                won = own.log_bet_factor(-known[SIDE], sample, known[OTHER_C], self.sizes[q])
                 self.watched[1, q, 0] += won
 
     def weak_bound(self, family: Family, data: Data, code: Code) -> float:
         """The log wealth at the weak cell's c."""
-        if not self.has_weak(code):
+        if not self.weak.refutes(code):
             return math.inf
-        if self.marks[OTHER] == self.marks[ARM]:
+        if self.weak.marks[OTHER] == self.weak.marks[ARM]:
             return log_mixed(self.weights, self.watched[0])[0]
         return self.log_mixed_pair(self.watched[0], self.watched[1])[0]
 
     def start(self, family: Family, data: Data, cell: Gap) -> tuple[float, float]:
-        """The meeting point of arms with estimated variances may lie outside the interval."""
+        """The meeting point, moved inside the space of means; and an upper bound on log M there."""
         arm, other, margin = cell
         low, high = family.mean_space()
         c, edge = meeting_point(family, data, arm, other, margin), 1e-9 * (high - low - margin)
@@ -431,8 +445,8 @@ def log_add(x: float, y: float) -> float:
 
 
 @jitable
-def beyond(left: float, right: float, c: float, step: float) -> float:
-    """A step from c, but not out of the bracket."""
+def step_within(left: float, right: float, c: float, step: float) -> float:
+    """c + step, or half-way to the bracket's end where that leaves the bracket."""
     new = c + step
     if new == c:  # too little for a number of this size
         new = c + math.copysign(max(1e-15 * abs(c), 1e-300), step)
@@ -442,8 +456,8 @@ def beyond(left: float, right: float, c: float, step: float) -> float:
 
 
 @jitable
-def between(left: float, right: float, c: float, step: float) -> float:
-    """The middle of a bracket; one that is open on a side is left by steps."""
+def bisect(left: float, right: float, c: float, step: float) -> float:
+    """The middle of the bracket; a step from c where one of its ends is infinite."""
     if right == math.inf:
         return c + step
     return c - step if left == -math.inf else 0.5 * (left + right)
@@ -451,8 +465,10 @@ def between(left: float, right: float, c: float, step: float) -> float:
 
 @jitable
 def gain(family: Family, data: Data, arm: int, side: float, c: float, known: Floats) -> float:
-    """n d(x, c) for the n samples since an arm had the ``known`` count and mean, if their mean x is
-    beyond c."""
+    """n d(x, c) for the n samples, of mean x, since the arm had the ``known`` count and mean.
+
+    0 unless x is on the bet's side of c.
+    """
     count, mean = known[0], known[1]
     more = data.counts[arm] - count
     if more == 0.0:
@@ -533,8 +549,8 @@ def bet_weights(largest: float, ratio: float, count: int) -> tuple[Floats, Float
     """The sizes of bets, the largest first, each ``ratio`` times the next; and their weights."""
     places = np.arange(count)
     # the first half alike, and six at least; then falling, each time that the size is halved
-    beyond = min(1.0, math.log2(ratio)) * (places - max(count // 2, 5))
-    weights = np.maximum(beyond + 1.0, 1.0) ** -1.5
+    halvings = min(1.0, math.log2(ratio)) * (places - max(count // 2, 5))
+    weights = np.maximum(halvings + 1.0, 1.0) ** -1.5
     sizes = np.asarray(largest / ratio**places, dtype=np.float64)
     return sizes, weights / max(weights.sum(), 1.0)
 
@@ -546,14 +562,8 @@ def step_decay(sizes: Floats, base: float) -> float:
     return math.exp(math.log(base) * math.log(sizes[0] / sizes[1]) / math.log(2.0))
 
 
-@variants
-def wealth_state(family: Family, problem: Problem) -> WealthState:
-    """What Wealth keeps for this family, before the first sample."""
-    return new_state(problem, family)
-
-
-def new_state(problem: Problem, family: Family) -> BetState:
-    """The state before the first sample, where variances are known."""
+def bet_state(family: Family, problem: Problem) -> BetState:
+    """The state of bets before the first sample, for families of known variances."""
     sizes, weights = bet_weights(*family.bet_sizes())
     places, count = np.arange(sizes.size), sizes.size
     decay = step_decay(sizes, float(family.pair_decay()))
@@ -561,16 +571,11 @@ def new_state(problem: Problem, family: Family) -> BetState:
     total = np.sqrt(weights) @ near @ np.sqrt(weights)
     code, arms = np.zeros(problem.code_size(), dtype=np.int64), problem.arms
     alone = not problem.independent_parts(family, code)  # else arms have other numbers in each part
-    kind = BetState if family.glr_dominates() else WatchedState
-    if count == 0:
-        kind = MixtureState
-    return kind(
+    state = BetState(
         sizes=sizes,
         weights=weights,
         above=np.zeros((count, 2)),
-        marks=np.array([alone, NOBODY, NOBODY, 0]),
-        weak=np.zeros(8),
-        answer=code,
+        weak=WeakCell(np.array([alone, NOBODY, NOBODY, 0]), np.zeros(8), code),
         pairs=np.zeros((arms, 7)),
         below=np.zeros((count, 2)),
         roots=np.sqrt(weights / total) if count else weights,
@@ -579,9 +584,17 @@ def new_state(problem: Problem, family: Family) -> BetState:
         counts=np.zeros(arms),
         lost=np.zeros(arms),
         closest=np.zeros(arms),
-        watched=np.zeros((2, count, 2)),
         sides=np.zeros((arms, 5)),
     )
+    if count == 0:
+        return MixtureState(*state)
+    if family.glr_dominates():
+        return state
+    watched = (*state, np.zeros((2, count, 2)))
+    return WatchedState._make(watched)
+
+
+wealth_state = variants(bet_state)  # what Wealth keeps for a family, before the first sample
 
 
 @variants

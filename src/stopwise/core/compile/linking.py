@@ -13,7 +13,6 @@ import gc
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import NamedTuple
 
 from stopwise.core import functions
@@ -30,10 +29,10 @@ failures: list[tuple[Function, Exception]] = []  # of the last kernel, innermost
 
 
 class Call(NamedTuple):
-    """A use, and the compiled function that is called there."""
+    """A use, and the compiled function that is called there; None if nothing had to be compiled."""
 
     use: Use
-    callee: nb.Dispatcher
+    callee: nb.Dispatcher | None
 
 
 def is_tested() -> bool:
@@ -50,7 +49,7 @@ def once(state: str) -> Iterator[list[Use]]:
     filled, at the block's end, with everything that was compiled.
     """
     uses: list[Use] = []
-    with _internal("core.compiler_lock").global_compiler_lock, _without_collector():
+    with nb.internal("core.compiler_lock").global_compiler_lock, _without_collector():
         changes = _replacements()
         before = [(owner, name, vars(owner)[name]) for owner, name, _ in changes]
         try:
@@ -80,19 +79,15 @@ def _without_collector() -> Iterator[None]:
 
 
 def _replacements() -> list[nb.Replacement]:
-    context = _internal("core.cpu").CPUContext
-    template = _internal("core.typing.templates")._OverloadFunctionTemplate
-    generator = type(_internal("core.registry").cpu_target.target_context.codegen())
+    context = nb.internal("core.cpu").CPUContext
+    template = nb.internal("core.typing.templates")._OverloadFunctionTemplate
+    generator = type(nb.internal("core.registry").cpu_target.target_context.codegen())
     return [
         nb.Replacement(generator, "_library_class", _collecting(generator._library_class)),
         nb.Replacement(context, "get_executable", _executable(context.get_executable)),
         nb.Replacement(template, "_get_impl", _implementation),
         *passes.replacements(),
     ]
-
-
-def _internal(name: str) -> ModuleType:
-    return importlib.import_module(f"numba.{name}")
 
 
 def _implementation(
@@ -129,13 +124,19 @@ def _closure(calls: list[Call], found: dict[Use, None]) -> dict[Use, None]:
     for use, callee in calls:
         if use not in found:
             found[use] = None
-            _closure(_callees[callee], found)
+            _closure(_callees.get(callee, []), found)
     return found
+
+
+def note(use: Use) -> None:
+    """What is being compiled depends on a function that was not compiled."""
+    if _calls:
+        _calls[-1].append(Call(use, None))
 
 
 def _executable(plain: Function) -> Function:
     """A function for Python: none for inner functions, whose libraries stay unfinished."""
-    make = _internal("_dynfunc").make_function
+    make = nb.internal("_dynfunc").make_function
 
     def get_executable(
         context: nb.TargetContext,

@@ -1,18 +1,22 @@
 """How compiled code finds the methods of values: ``family.divergence(mu, lam)``, as in plain Python.
 
-numba is told, by its extension API, to look for a method of a named tuple in the tuple's class.
+numba is told, by its extension API, to look for a method of a named tuple in the tuple's class. A method
+that only returns a constant or ``self`` (most defaults of roles are such) is never compiled: its result
+is written where it is called.
 """
 
 from __future__ import annotations
 
+import dis
 import functools
+import re
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from stopwise.core import functions
-from stopwise.core.compile import numba_objects as nb
-from stopwise.core.functions import Function, decided_by, declare, marks
+from stopwise.core.compile import linking, numba_objects as nb
+from stopwise.core.functions import Function, Use, decided_by, declare, marks
 from stopwise.core.values import Value
 
 
@@ -35,12 +39,42 @@ def finder(name: str) -> Function:
     return found
 
 
+SELF = object()  # the result of a method that returns its own value
+UNKNOWN = object()  # the result of a method that has more to do
+
+
+@functools.cache
+def constant_result(method: Function) -> object:
+    """What a method returns, if its body is no more than ``return`` with a constant or ``self``."""
+    body = [each for each in dis.get_instructions(method) if each.opname not in ("RESUME", "NOP")]
+    names, found = " ".join(each.opname for each in body), body[0].argval
+    if re.fullmatch(r"LOAD_FAST(_BORROW)? RETURN_VALUE", names) and found == "self":
+        return SELF
+    constant = re.fullmatch(r"LOAD_(CONST|SMALL_INT) RETURN_VALUE|RETURN_CONST", names)
+    plain = isinstance(found, int | float | None) or _is_interval(found)
+    return found if constant and plain else UNKNOWN
+
+
+def _is_interval(found: object) -> bool:
+    return isinstance(found, tuple) and all(isinstance(each, float) for each in found)
+
+
+def _known_result(function: Function, types: nb.Types) -> object:
+    """What a call of a method with arguments of these types returns, as far as its body alone says."""
+    chosen = function.dispatch(*decided_by(types[:2]))  # type: ignore[attr-defined]
+    if chosen.__code__.co_argcount != len(types):
+        return UNKNOWN
+    return constant_result(chosen)
+
+
 @functools.cache
 def teach_numba(install_pending: Callable[[], None]) -> None:
     """Let numba find the methods of values; ``install_pending`` tells it about their functions."""
     from numba import types
     from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
     from numba.extending import infer_getattr, lower_builtin
+
+    typing, imputils = nb.internal("core.typing"), nb.internal("core.imputils")
 
     @functools.cache
     def template(name: str) -> type[nb.Template]:
@@ -51,6 +85,12 @@ def teach_numba(install_pending: Callable[[], None]) -> None:
             key = ("method", name)
 
             def generic(self, given: nb.Types, named: dict[str, nb.Type]) -> nb.Signature:
+                result = _known_result(function, (self.this, *given))
+                if result is not UNKNOWN:
+                    kinds = decided_by((self.this, *given)[:2])
+                    linking.note(Use(function, tuple(kinds)))
+                    kind = self.this if result is SELF else typing.typeof.typeof(result)
+                    return typing.signature(kind, *given, recvr=self.this)
                 found = self.context.resolve_value_type(function)
                 made = found.get_call_type(self.context, (self.this, *given), named)
                 return made.as_method()
@@ -61,6 +101,12 @@ def teach_numba(install_pending: Callable[[], None]) -> None:
             signature: nb.Signature,
             given: nb.Values,
         ) -> nb.Values:
+            result = _known_result(function, signature.args)
+            if result is SELF:
+                own = signature.args[0]
+                return imputils.impl_ret_borrowed(context, builder, own, given[0])
+            if result is not UNKNOWN:
+                return context.get_constant_generic(builder, signature.return_type, result)
             found = context.typing_context.resolve_value_type(function)
             implementation = context.get_function(found, signature)
             context.add_linking_libs(getattr(implementation, "libs", ()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
 from typing import Any, NamedTuple
 
 Type = Any  # of a value: float64, an array's, or that of a named tuple, which has an ``instance_class``
@@ -27,3 +29,8 @@ class Replacement(NamedTuple):
     owner: type
     attribute: str
     value: object
+
+
+def internal(name: str) -> ModuleType:
+    """A module of numba that is not part of its extension API."""
+    return importlib.import_module(f"numba.{name}")

@@ -1,59 +1,44 @@
 """What numba need not do, or not again, for this package's own functions: a sixth of a first result.
 
 They have no closures, comprehensions nor ``with``, and no branch that must go before types are known:
-the passes that look for those are left out. What users write goes through all of them. What an
-operation on numbers and arrays gives is found once for each compilation. bench/first_result.py measures.
+the passes that look for those are left out. What users write goes through all of them. Where variables
+end, and what an operation on numbers and arrays gives, is found once. bench/first_result.py measures.
 """
 
 from __future__ import annotations
 
-import importlib
-from types import CodeType, ModuleType
+from types import CodeType
 
 from stopwise.core import functions
 from stopwise.core.compile import numba_objects as nb
 from stopwise.core.functions import Function
 
 UNUSED = {
-    "WithLifting",
-    "InlineClosureLikes",
-    "MakeFunctionToJitFunction",
-    "InlineInlinables",
-    "FindLiterallyCalls",
-    "LiteralUnroll",
-    "RewriteSemanticConstants",
-    "DeadBranchPrune",
-    "LiteralPropagationSubPipelinePass",
-    "InlineOverloads",
-    "NoPythonSupportedFeatureValidation",
+    "WithLifting", "InlineClosureLikes", "MakeFunctionToJitFunction", "InlineInlinables",
+    "FindLiterallyCalls", "LiteralUnroll", "RewriteSemanticConstants", "DeadBranchPrune",
+    "LiteralPropagationSubPipelinePass", "InlineOverloads", "NoPythonSupportedFeatureValidation",
     "DumpParforDiagnostics",
-}
-INHERITED = {  # options that a function has from its caller unless it says otherwise, and their flags
-    "_nrt": "nrt",
-    "fastmath": "fastmath",
-    "error_model": "error_model",
-    "forceinline": "forceinline",
-}
+}  # fmt: skip
+# options that a function has from its caller unless it says otherwise, and their flags
+INHERITED = {"_nrt": "nrt"} | {each: each for each in ("fastmath", "error_model", "forceinline")}
 
 
 def replacements() -> list[nb.Replacement]:
     """What of numba is replaced, and by what."""
-    builder = _internal("core.compiler").DefaultPassBuilder
+    builder = nb.internal("core.compiler").DefaultPassBuilder
+    processor = nb.internal("core.postproc").PostProcessor
     pipeline = "define_nopython_pipeline"
-    calls = _internal("core.types.functions").BaseFunction
+    calls = nb.internal("core.types.functions").BaseFunction
     return [
         nb.Replacement(builder, pipeline, _without_unused(getattr(builder, pipeline))),
+        nb.Replacement(processor, "run", _lifetimes_once(processor.run)),
         nb.Replacement(calls, "get_call_type", _typed_once(calls.get_call_type)),
     ]
 
 
-def _internal(name: str) -> ModuleType:
-    return importlib.import_module(f"numba.{name}")
-
-
 def inherited() -> dict[str, str]:
     """What a function that is compiled now has from its caller."""
-    flags = _internal("core.targetconfig").ConfigStack.top_or_none()
+    flags = nb.internal("core.targetconfig").ConfigStack.top_or_none()
     return {option: repr(getattr(flags, flag)) for option, flag in INHERITED.items()}
 
 
@@ -72,9 +57,25 @@ def _without_unused(plain: Function) -> object:
     return staticmethod(define)
 
 
+def _lifetimes_once(plain: Function) -> Function:
+    """Where variables end: numba computes it after every pass, but only the last time is it used."""
+    canonical = nb.internal("core.transforms").canonicalize_cfg
+    lifetimes = nb.internal("core.postproc").VariableLifetime
+
+    def run(self: nb.Pipeline, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        code = self.func_ir
+        if emit_dels or code.is_generator:
+            plain(self, emit_dels, extend_lifetimes)
+            return
+        code.blocks = canonical(code.blocks)
+        code.variable_lifetime, code.generator_info = lifetimes(code.blocks), None
+
+    return run
+
+
 def _typed_once(plain: Function) -> Function:
     """What an operation on numbers and arrays gives: numba tries dozens of ways each time."""
-    types = _internal("core.types")
+    types = nb.internal("core.types")
     plainest = (types.Number, types.Boolean, types.Array)
     answers: dict[tuple[object, ...], tuple[nb.Signature, object]] = {}
 
