@@ -93,24 +93,14 @@ class AgainstControl(Problem, listed=False):
         )
 
     def answer_text(self, answer: Answer, labels: Sequence[str]) -> str:
-        return claims_text(self, self.named_arms(answer), labels, "better")
-
-    def lowest_answer_text(self, answer: Answer, labels: Sequence[str]) -> str:
-        return claims_text(self, self.named_arms(answer), labels, "lower")
-
-
-def claims_text(
-    problem: AgainstControl, answer: tuple[int, ...], labels: Sequence[str], what: str
-) -> str:
-    """What an answer says of the arms that it names."""
-    control = labels[problem.control]
-    if not answer:
-        return f"no option is {what} than {control}{up_to(problem.epsilon)}"
-    verb = "is" if len(answer) == 1 else "are"
-    found = f"{listed(answer, labels)} {verb} {what} than {control}"
-    if isinstance(problem, ArmSets) and len(answer) < problem.arms - 1:
-        return f"{found}, the others are not{up_to(problem.epsilon)}"
-    return found
+        named, control = self.named_arms(answer), labels[self.control]
+        if not named:
+            return f"no option is better than {control}{up_to(self.epsilon)}"
+        verb = "is" if len(named) == 1 else "are"
+        found = f"{listed(named, labels)} {verb} better than {control}"
+        if isinstance(self, ArmSets) and len(named) < self.arms - 1:
+            return f"{found}, the others are not{up_to(self.epsilon)}"
+        return found
 
 
 @jitable

@@ -273,10 +273,8 @@ class TopArms(ArmSets):
         return f"Which {self.m} options have the highest means{up_to(self.epsilon)}?"
 
     def answer_text(self, answer: tuple[int, ...], labels: Sequence[str]) -> str:
-        return _set_text(self, answer, labels, "best")
-
-    def lowest_answer_text(self, answer: tuple[int, ...], labels: Sequence[str]) -> str:
-        return _set_text(self, answer, labels, "lowest")
+        verb = "is" if self.m == 1 else "are"
+        return f"{listed(answer, labels)} {verb} best{up_to(self.epsilon)}"
 
     def goal_sign(self) -> int:
         return 1
@@ -321,11 +319,6 @@ class TopArms(ArmSets):
             arm, other = swap(self, code, cell)
             most = max(most, catching_up(self, family, data, arm, other))
         return most
-
-
-def _set_text(problem: TopArms, answer: tuple[int, ...], labels: Sequence[str], what: str) -> str:
-    verb = "is" if problem.m == 1 else "are"
-    return f"{listed(answer, labels)} {verb} {what}{up_to(problem.epsilon)}"
 
 
 @jitable
