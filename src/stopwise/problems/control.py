@@ -22,7 +22,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.core.options import NOT_NEGATIVE, Option
 from stopwise.families.family import Family, Logarithmic, Quadratic
-from stopwise.problems.arm_sets import ArmSets, encode_arms, listed
+from stopwise.problems.arm_sets import ArmSets, listed
 from stopwise.problems.best_arm_weights import ROOM, best_arm_bound, best_arm_optimum
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
 from stopwise.problems.lowest import GOALS, with_goal
@@ -282,7 +282,7 @@ class BetterThan(AgainstControl, ArmSets):
         return _sets(self, [[1, 0]] * (self.arms - 1))
 
     def encode(self, answer: Answer) -> Code:
-        code = encode_arms(self, answer)
+        code = ArmSets.encode(self, answer)
         if code[self.control] == 1:
             raise unknown_answer(self, answer)
         return code

@@ -470,11 +470,6 @@ class Problem(Role, listed=False):
         """Write the closest model of one cell into ``closest`` and return its cost."""
         return self.cell(code, j).project(family, data, closest)
 
-    @inline
-    def cost_floor(self, family: Family, data: Data, code: Code, j: int) -> float:
-        """A lower bound on the cost of one cell that takes no time."""
-        return self.cell(code, j).cost_floor(family, data)
-
     @allocates
     def transport_cost(self, family: Family, data: Data, code: Code, closest: Floats) -> float:
         """D(w, mu, not i) and its closest model: the cheapest of the cells."""

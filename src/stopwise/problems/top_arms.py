@@ -17,7 +17,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.functions import jitable
 from stopwise.core.options import COUNT, NOT_NEGATIVE, Option
 from stopwise.families.family import Family
-from stopwise.problems.arm_sets import ArmSets, closed_set, encode_arms, listed
+from stopwise.problems.arm_sets import ArmSets, closed_set, listed
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
 from stopwise.problems.lowest import GOALS, with_goal
 from stopwise.problems.problem import BY_VALUE, Answer, Code, Ranking, Search, unknown_answer
@@ -231,7 +231,7 @@ class TopArms(ArmSets):
         return combinations(range(self.arms), self.m)
 
     def encode(self, answer: Answer) -> Code:
-        code = encode_arms(self, answer)
+        code = ArmSets.encode(self, answer)
         if code.sum() != self.m:
             raise unknown_answer(self, answer)
         return code
