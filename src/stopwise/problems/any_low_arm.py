@@ -107,18 +107,16 @@ class AnyLowArm(limits.ArmSides):
     variant(first_close, Logarithmic)(close_of_listed)
 
     def optimise(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
-        arm = code[0]
+        arm, limit = code[0], self.threshold
         if arm < means.size:
-            return limits.alone(
-                arm, limits.beyond(family, means, arm, 1.0, self.threshold), weights
-            )
-        return limits.harmonic(limits.high_costs(family, means, self.threshold), weights)
+            return limits.alone(arm, limits.beyond(family, means, arm, 1.0, limit), weights)
+        return limits.harmonic(limits.costs_beyond(family, means, -1.0, limit), weights)
 
     def upper_bound(self, family: Family, data: Data, code: Code) -> float:
         arm = code[0]
         if arm < self.arms:
             return limits.beyond(family, data.means, arm, 1.0, self.threshold)
-        return limits.separate_bound(limits.high_costs(family, data.means, self.threshold))
+        return limits.separate_bound(limits.costs_beyond(family, data.means, -1.0, self.threshold))
 
     def answer_weights(
         self, family: Family, data: Data, cache: Scratch, code: Code, weights: Floats

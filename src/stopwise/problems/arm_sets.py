@@ -15,7 +15,16 @@ class ArmSets(Problem, listed=False):
     """Answers are tuples of arms; their codes have a 1 for each arm that is named. Never listed."""
 
     def encode(self, answer: Answer) -> Code:
-        return encode_arms(self, answer)
+        """A tuple of different arms, in their order."""
+        if not isinstance(answer, tuple) or not all(
+            isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in answer
+        ):
+            raise unknown_answer(self, answer)
+        if list(answer) != [arm for arm in range(self.arms) if arm in answer]:
+            raise unknown_answer(self, answer)
+        code = np.zeros(self.arms, dtype=np.int64)
+        code[list(answer)] = 1
+        return code
 
     def decode(self, code: Code) -> Answer:
         return tuple(int(k) for k in np.flatnonzero(code))
@@ -25,19 +34,6 @@ class ArmSets(Problem, listed=False):
 
     def answer_count(self) -> int:
         return 0
-
-
-def encode_arms(problem: Problem, answer: Answer) -> Code:
-    """The code of a tuple of different arms in their order."""
-    if not isinstance(answer, tuple) or not all(
-        isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in answer
-    ):
-        raise unknown_answer(problem, answer)
-    if list(answer) != [arm for arm in range(problem.arms) if arm in answer]:
-        raise unknown_answer(problem, answer)
-    code = np.zeros(problem.arms, dtype=np.int64)
-    code[list(answer)] = 1
-    return code
 
 
 def listed(arms: Iterable[int], labels: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from stopwise.cells.gap import Gap
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import NotDefined
 from stopwise.core.values import Role
+from stopwise.problems.linear import LinearGap
 from stopwise.problems.problem import Problem
 
 
@@ -39,10 +40,10 @@ class Regression(NamedTuple):
 
 def linear_arms(who: Role, problem: Problem) -> Regression:
     """The question as one about linear arms, or a refusal."""
-    rows = problem.feature_rows()
-    if len(rows) == 0:
-        raise _refusal(who, problem, "the best arm by its features: Linear(features)")
-    return Regression(float(problem.goal_sign()), rows)
+    cell = _cells(problem, 0)[0] if problem.code_size() == 1 else None
+    if isinstance(cell, LinearGap):
+        return Regression(float(problem.goal_sign()), cell.features)
+    raise _refusal(who, problem, "the best arm by its features: Linear(features)")
 
 
 def best_arm(who: Role, problem: Problem) -> Contest:

@@ -281,9 +281,6 @@ class BestArm(Problem):
     def answer_text(self, answer: int, labels: Sequence[str]) -> str:
         return f"{labels[answer]} is best{up_to(self.epsilon)}"
 
-    def lowest_answer_text(self, answer: int, labels: Sequence[str]) -> str:
-        return f"{labels[answer]} is lowest{up_to(self.epsilon)}"
-
     def question_text(self) -> str:
         return f"Which option has the highest mean{up_to(self.epsilon)}?"
 

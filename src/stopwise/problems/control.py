@@ -22,7 +22,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.core.options import NOT_NEGATIVE, Option
 from stopwise.families.family import Family, Logarithmic, Quadratic
-from stopwise.problems.arm_sets import ArmSets, encode_arms, listed
+from stopwise.problems.arm_sets import ArmSets, listed
 from stopwise.problems.best_arm_weights import ROOM, best_arm_bound, best_arm_optimum
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
 from stopwise.problems.lowest import GOALS, with_goal
@@ -93,24 +93,14 @@ class AgainstControl(Problem, listed=False):
         )
 
     def answer_text(self, answer: Answer, labels: Sequence[str]) -> str:
-        return claims_text(self, self.named_arms(answer), labels, "better")
-
-    def lowest_answer_text(self, answer: Answer, labels: Sequence[str]) -> str:
-        return claims_text(self, self.named_arms(answer), labels, "lower")
-
-
-def claims_text(
-    problem: AgainstControl, answer: tuple[int, ...], labels: Sequence[str], what: str
-) -> str:
-    """What an answer says of the arms that it names."""
-    control = labels[problem.control]
-    if not answer:
-        return f"no option is {what} than {control}{up_to(problem.epsilon)}"
-    verb = "is" if len(answer) == 1 else "are"
-    found = f"{listed(answer, labels)} {verb} {what} than {control}"
-    if isinstance(problem, ArmSets) and len(answer) < problem.arms - 1:
-        return f"{found}, the others are not{up_to(problem.epsilon)}"
-    return found
+        named, control = self.named_arms(answer), labels[self.control]
+        if not named:
+            return f"no option is better than {control}{up_to(self.epsilon)}"
+        verb = "is" if len(named) == 1 else "are"
+        found = f"{listed(named, labels)} {verb} better than {control}"
+        if isinstance(self, ArmSets) and len(named) < self.arms - 1:
+            return f"{found}, the others are not{up_to(self.epsilon)}"
+        return found
 
 
 @jitable
@@ -292,7 +282,7 @@ class BetterThan(AgainstControl, ArmSets):
         return _sets(self, [[1, 0]] * (self.arms - 1))
 
     def encode(self, answer: Answer) -> Code:
-        code = encode_arms(self, answer)
+        code = ArmSets.encode(self, answer)
         if code[self.control] == 1:
             raise unknown_answer(self, answer)
         return code

@@ -14,13 +14,23 @@ from stopwise.cells.cell import Either
 from stopwise.cells.half_space import HalfSpace, half_space_optimum, missing, only_arm
 from stopwise.cells.polyhedra import check_not_empty, planes
 from stopwise.cells.region import Region, fold_bounds, region
-from stopwise.core.arrays import Floats, Ints, assign, fill, largest, replace, smallest, total
+from stopwise.core.arrays import (
+    Floats,
+    Ints,
+    add_combination,
+    assign,
+    fill,
+    largest,
+    replace,
+    smallest,
+    total,
+)
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.core.options import NUMBERS, ROWS, Option
 from stopwise.families.family import Family, Quadratic
-from stopwise.problems.limits import OneOfTwo, needs_convexity
+from stopwise.problems.limits import OneOfTwo, OneThreshold, needs_convexity
 from stopwise.problems.problem import Answer, Code, Problem, close_of_listed, scratch
 
 
@@ -182,9 +192,7 @@ def _hildreth(
     for _ in range(SWEEPS):
         worst, before = 0.0, value
         for r in range(levels.size):
-            lack = levels[r]
-            for k in range(means.size):
-                lack -= rows[r, k] * point[k]
+            lack = missing(rows[r], levels[r], point)
             if stiff[r] > 0.0:
                 worst = max(worst, lack)
                 step = max(lack / stiff[r], -theta[r])
@@ -194,7 +202,9 @@ def _hildreth(
                     for k in range(means.size):
                         point[k] += step * rows[r, k] * soft[k]
         if value > level and value - before <= 0.1 * (value - level):
-            _combine(rows, levels, theta, wall)
+            fill(wall, 0.0)
+            add_combination(rows, theta, wall[:-1])
+            wall[-1] = -missing(theta, 0.0, levels)
             return value
         if worst <= 1e-9 * (largest(point) - smallest(point)):
             return value
@@ -214,10 +224,7 @@ def _move_inside(
     """Move a point inward until it fulfils all rows; whether it does."""
     step = 0.0
     for r in range(levels.size):
-        lack, gain = levels[r], 0.0
-        for k in range(point.size):
-            lack -= rows[r, k] * point[k]
-            gain += rows[r, k] * inward[k]
+        lack, gain = missing(rows[r], levels[r], point), -missing(rows[r], 0.0, inward)
         if lack > step * gain:
             if gain <= 0.0:
                 return False
@@ -225,14 +232,6 @@ def _move_inside(
     for k in range(point.size):
         lifted[k] = point[k] + (1.0 + 1e-12) * step * inward[k]
     return True
-
-
-@jitable
-def _combine(rows: Floats, levels: Floats, theta: Floats, wall: Floats) -> None:
-    for k in range(wall.size):
-        wall[k] = 0.0
-        for r in range(levels.size):
-            wall[k] += theta[r] * (rows[r, k] if k < wall.size - 1 else levels[r])
 
 
 @variants
@@ -416,10 +415,9 @@ class AnyHalfSpace(HalfSpaces):
     def rebuild_cache(self, family: Family, data: Data, cache: Planes) -> None:
         counts, means = data
         for m in range(cache.heights.size):
-            cache.heights[m] = -self.offsets[m]
+            cache.heights[m] = -missing(self.normals[m], self.offsets[m], means)
             cache.spreads[m] = 0.0
             for k in range(means.size):
-                cache.heights[m] += cache.columns[k, m] * means[k]
                 cache.spreads[m] += cache.squares[k, m] / counts[k]
         # a new run: what it does must not depend on runs before it
         if total(counts) == counts.size:
@@ -545,8 +543,7 @@ class AnyHalfSpace(HalfSpaces):
         normal, offset = side * self.normals[m], side * self.offsets[m]
         return half_space_optimum(family, means, normal, offset, weights)
 
-    def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
-        return self.optimise(family, means, code, weights)
+    solve_round = OneThreshold.solve_round
 
     def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:
         wall = np.zeros(point.size + 1)

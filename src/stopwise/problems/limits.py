@@ -50,6 +50,7 @@ class OneThreshold(Problem, listed=False):
         self.threshold = moderate("threshold", finite("threshold", threshold))
 
     def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
+        """The closed form: the generic solver is never needed, nor compiled."""
         return self.optimise(family, means, code, weights)
 
     def tie_text(self, means: Floats) -> tuple[str, str]:
@@ -135,11 +136,11 @@ def beyond(family: Family, means: Floats, arm: int, side: float, limit: float) -
 
 
 @jitable(allocates=True)
-def high_costs(family: Family, means: Floats, limit: float) -> Floats:
-    """What it takes to bring each arm, alone, down to the limit."""
+def costs_beyond(family: Family, means: Floats, side: float, limit: float) -> Floats:
+    """What it takes to bring each arm, alone, to that side of the limit."""
     costs = np.zeros(means.size)
     for k in range(means.size):
-        costs[k] = beyond(family, means, k, -1.0, limit)
+        costs[k] = beyond(family, means, k, side, limit)
     return costs
 
 

@@ -218,9 +218,6 @@ class Linear(Problem):
     def union_bound(self) -> int:
         return 1
 
-    def feature_rows(self) -> Floats:
-        return self.features
-
     def correct_answers(self, means: Floats) -> Iterator[int]:
         close = TIED * max(float(np.abs(means).max()), 1e-300)
         return (int(k) for k in np.flatnonzero(means >= means.max() - close))
@@ -239,9 +236,6 @@ class Linear(Problem):
 
     def answer_text(self, answer: int, labels: Sequence[str]) -> str:
         return f"{labels[answer]} is best"
-
-    def lowest_answer_text(self, answer: int, labels: Sequence[str]) -> str:
-        return f"{labels[answer]} is lowest"
 
     def question_text(self) -> str:
         return "Which option has the highest mean, if means are linear in their features?"

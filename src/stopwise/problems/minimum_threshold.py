@@ -9,7 +9,7 @@ import numpy as np
 
 from stopwise.cells.bound import Bound, Side, arm_cost, box_ends, divergence_from, total_divergence
 from stopwise.cells.cell import Either
-from stopwise.core.arrays import Floats, smallest
+from stopwise.core.arrays import Floats, largest, smallest
 from stopwise.core.checks import margin
 from stopwise.core.data import Data
 from stopwise.core.functions import jitable
@@ -21,8 +21,8 @@ from stopwise.problems.limits import (
     alone,
     beyond,
     check_inside,
+    costs_beyond,
     harmonic,
-    high_costs,
     nearly,
     separate_bound,
 )
@@ -89,15 +89,15 @@ class MinimumThreshold(OneThreshold, TwoAnswers):
             arm = _clearest(self, family, means)
             limit = self.threshold + self.epsilon
             return alone(arm, beyond(family, means, arm, 1.0, limit), weights)
-        return harmonic(high_costs(family, means, self.threshold - self.epsilon), weights)
+        costs = costs_beyond(family, means, -1.0, self.threshold - self.epsilon)
+        return harmonic(costs, weights)
 
     def upper_bound(self, family: Family, data: Data, code: Code) -> float:
+        means, limit, epsilon = data.means, self.threshold, self.epsilon
         if code[0] == HIGH:
-            return separate_bound(high_costs(family, data.means, self.threshold - self.epsilon))
-        most = 0.0  # one model: every low arm raised to the limit
-        for k in range(self.arms):
-            most = max(most, beyond(family, data.means, k, 1.0, self.threshold + self.epsilon))
-        return most
+            return separate_bound(costs_beyond(family, means, -1.0, limit - epsilon))
+        # one model: every low arm raised to the limit
+        return largest(costs_beyond(family, means, 1.0, limit + epsilon))
 
     def vertices(self, family: Family, data: Data, code: Code) -> Floats:
         if code[0] == HIGH:
@@ -105,7 +105,7 @@ class MinimumThreshold(OneThreshold, TwoAnswers):
         means, limit = data.means, self.threshold + self.epsilon
         if family.arms_alike():
             return np.eye(means.size)[nearly(means, means.min())]
-        costs = np.array([beyond(family, means, k, 1.0, limit) for k in range(means.size)])
+        costs = costs_beyond(family, means, 1.0, limit)
         return np.eye(means.size)[costs >= costs.max() * (1.0 - 1e-9)]
 
     def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:

@@ -358,10 +358,6 @@ class Problem(Role, listed=False):
         listed = not overrides(self, "first_reachable")
         return np.arange(self.answer_count() if listed else 0, dtype=np.int64)
 
-    def lowest_answer_text(self, answer: Any, labels: Sequence[str]) -> str:
-        """What an answer says if the smallest mean is asked for."""
-        return f"{self.answer_text(answer, labels)} (less is better)"
-
     def ranking(self) -> Ranking | None:
         """The question as one about who beats whom; None if it is another."""
         return None
@@ -425,10 +421,6 @@ class Problem(Role, listed=False):
         """``union_bound`` where all arms but the ``first`` ones were added, each because of samples."""
         return int(self.union_bound())
 
-    def feature_rows(self) -> Floats:
-        """A row for each arm, if means are linear in known features; by default no rows."""
-        return np.zeros((0, 0))
-
     def question_text(self) -> str:
         """The question, with its numbers; by default its title."""
         return self.title or f"What is the answer of {type(self).__name__}?"
@@ -453,7 +445,7 @@ class Problem(Role, listed=False):
         return None
 
     def answer_text(self, answer: Any, labels: Sequence[str]) -> str:
-        """What an answer says about the arms, by their labels."""
+        """What an answer says about the arms, by their labels; "best" and "better" are those of the goal."""
         return str(answer)
 
     def tie_text(self, means: Floats) -> tuple[str, str]:
@@ -477,11 +469,6 @@ class Problem(Role, listed=False):
     def project(self, family: Family, data: Data, code: Code, j: int, closest: Floats) -> float:
         """Write the closest model of one cell into ``closest`` and return its cost."""
         return self.cell(code, j).project(family, data, closest)
-
-    @inline
-    def cost_floor(self, family: Family, data: Data, code: Code, j: int) -> float:
-        """A lower bound on the cost of one cell that takes no time."""
-        return self.cell(code, j).cost_floor(family, data)
 
     @allocates
     def transport_cost(self, family: Family, data: Data, code: Code, closest: Floats) -> float:

@@ -18,7 +18,7 @@ from stopwise.core.errors import NotDefined
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.core.options import NUMBERS, POSITIVE, Option
 from stopwise.families.family import Family, OneVariance, Quadratic
-from stopwise.problems.limits import OneOfTwo
+from stopwise.problems.limits import OneOfTwo, OneThreshold
 from stopwise.problems.problem import Code, Problem
 
 
@@ -95,13 +95,7 @@ class Sphere(OneOfTwo):
         return 0.5 * step * step / family.variance_at(0.0)
 
     solve_round = variants(Problem.solve_round)
-
-    @variant(solve_round, OneVariance)
-    def _solve_round_alike(
-        self, family: Family, means: Floats, code: Code, weights: Floats
-    ) -> float:
-        return self.optimise(family, means, code, weights)
-
+    variant(solve_round, OneVariance)(OneThreshold.solve_round)
     models = variants(Problem.models)
 
     @variant(models, OneVariance)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import Bound, arm_cost, total_divergence
-from stopwise.core.arrays import Floats, Ints, assign, fill, total
+from stopwise.core.arrays import Floats, Ints, fill, total
 from stopwise.core.data import Data
 from stopwise.core.functions import jitable
 from stopwise.families.family import Family
@@ -52,11 +52,7 @@ class Thresholding(ArmSides, ArmSets):
         return Bound(j, away(code, j), self.threshold)
 
     def transport_cost(self, family: Family, data: Data, code: Code, closest: Floats) -> float:
-        arm, cost = _cheapest(self, family, data, code, 0.0)
-        assign(closest, data.means)
-        if not _is_wrong(self, data, code, arm):
-            closest[arm] = self.threshold
-        return cost
+        return _cheapest(self, family, data, code, 0.0, closest)[1]
 
     def reach(self, family: Family, data: Data, code: Code, level: float, point: Floats) -> float:
         for k in range(self.arms):
@@ -112,8 +108,7 @@ class Thresholding(ArmSides, ArmSets):
     ) -> None:
         """w_k proportional to 1/d_k; nearly all weight to an arm that sits on the threshold itself."""
         self.answer_weights(family, data, cache, code, weights)
-        for k in range(self.arms):
-            code[k] = data.means[k] <= self.threshold
+        self.answer_at(family, data, cache, code)
 
     def answer_weights(
         self, family: Family, data: Data, cache: Distances, code: Code, weights: Floats
@@ -135,8 +130,7 @@ class Thresholding(ArmSides, ArmSets):
             if value < enough:
                 cache.weakest[0] = arm
                 return value
-        for k in range(self.arms):
-            code[k] = data.means[k] <= self.threshold
+        self.answer_at(family, data, cache, code)
         return least
 
     def answer_at(self, family: Family, data: Data, cache: Distances, code: Code) -> None:
@@ -152,12 +146,9 @@ class Thresholding(ArmSides, ArmSets):
         penalty: float,
         found: Refutation,
     ) -> float:
-        arm, cost = _cheapest(self, family, data, code, penalty)
+        arm, cost = _cheapest(self, family, data, code, penalty, found.model)
         fill(found.arms, 0.0)
         found.arms[arm] = 1.0
-        assign(found.model, data.means)
-        if not _is_wrong(self, data, code, arm):
-            found.model[arm] = self.threshold
         return cost
 
     def first_reachable(
@@ -187,23 +178,18 @@ def away(code: Code, arm: int) -> float:
 
 
 @jitable
-def _is_wrong(problem: Thresholding, data: Data, code: Code, arm: int) -> bool:
-    """Whether the arm's mean is on the other side than the answer says, or on the threshold."""
-    return away(code, arm) * (data.means[arm] - problem.threshold) >= 0.0
-
-
-@jitable
 def _cheapest(
-    problem: Thresholding, family: Family, data: Data, code: Code, penalty: float
+    problem: Thresholding, family: Family, data: Data, code: Code, penalty: float, closest: Floats
 ) -> tuple[int, float]:
     """The arm that proves the answer wrong at the least cost (see ``refute``); of equals the first."""
-    best, least, arm = math.inf, math.inf, 0
+    best, least, arm, limit = math.inf, math.inf, 0, problem.threshold
     for k in range(problem.arms):
-        wrong = _is_wrong(problem, data, code, k)
-        value = 0.0 if wrong else arm_cost(family, data, k, problem.threshold)
+        wrong = away(code, k) * (data.means[k] - limit) >= 0.0
+        value = 0.0 if wrong else arm_cost(family, data, k, limit)
         price = value if penalty == 0.0 or wrong else value + penalty * math.log(data.counts[k])
         if price < best:
             best, least, arm = price, value, k
+    Bound(arm, away(code, arm), limit).project(family, data, closest)
     return arm, least
 
 

@@ -17,7 +17,7 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.functions import jitable
 from stopwise.core.options import COUNT, NOT_NEGATIVE, Option
 from stopwise.families.family import Family
-from stopwise.problems.arm_sets import ArmSets, closed_set, encode_arms, listed
+from stopwise.problems.arm_sets import ArmSets, closed_set, listed
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
 from stopwise.problems.lowest import GOALS, with_goal
 from stopwise.problems.problem import BY_VALUE, Answer, Code, Ranking, Search, unknown_answer
@@ -231,7 +231,7 @@ class TopArms(ArmSets):
         return combinations(range(self.arms), self.m)
 
     def encode(self, answer: Answer) -> Code:
-        code = encode_arms(self, answer)
+        code = ArmSets.encode(self, answer)
         if code.sum() != self.m:
             raise unknown_answer(self, answer)
         return code
@@ -273,10 +273,8 @@ class TopArms(ArmSets):
         return f"Which {self.m} options have the highest means{up_to(self.epsilon)}?"
 
     def answer_text(self, answer: tuple[int, ...], labels: Sequence[str]) -> str:
-        return _set_text(self, answer, labels, "best")
-
-    def lowest_answer_text(self, answer: tuple[int, ...], labels: Sequence[str]) -> str:
-        return _set_text(self, answer, labels, "lowest")
+        verb = "is" if self.m == 1 else "are"
+        return f"{listed(answer, labels)} {verb} best{up_to(self.epsilon)}"
 
     def goal_sign(self) -> int:
         return 1
@@ -321,11 +319,6 @@ class TopArms(ArmSets):
             arm, other = swap(self, code, cell)
             most = max(most, catching_up(self, family, data, arm, other))
         return most
-
-
-def _set_text(problem: TopArms, answer: tuple[int, ...], labels: Sequence[str], what: str) -> str:
-    verb = "is" if problem.m == 1 else "are"
-    return f"{listed(answer, labels)} {verb} {what}{up_to(problem.epsilon)}"
 
 
 @jitable

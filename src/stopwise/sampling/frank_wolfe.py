@@ -142,7 +142,7 @@ def nearly_least(
     for cell in range(cells):
         if cell != first:
             pieces.costs[cell] = math.inf
-            if not problem.cost_floor(family, data, code, cell) > most:
+            if not problem.cell(code, cell).cost_floor(family, data) > most:
                 pieces.costs[cell] = problem.project(family, data, code, cell, pieces.model)
                 least = min(least, pieces.costs[cell])
     if not 0.0 < least < math.inf:
