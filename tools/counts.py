@@ -166,6 +166,8 @@ def imported(tree: ast.AST) -> Iterator[str]:
     for call in calls(tree, "import_module"):
         known = [node for node in ast.walk(call.args[0]) if isinstance(node, ast.Constant)]
         yield str(known[0].value) if known else ""
+    for _ in calls(tree, "internal"):
+        yield "numba.internal"  # ``numba_objects.internal`` imports one
 
 
 def imports_internals(tree: ast.AST) -> bool:
