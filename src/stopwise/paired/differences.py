@@ -15,7 +15,7 @@ import numpy as np
 from stopwise.core.arrays import Floats, Numbers, log_sum_exp
 from stopwise.core.errors import MissingMethod, NotDefined
 from stopwise.core.functions import jitable
-from stopwise.core.roots import bisection
+from stopwise.core.roots import When, bisection
 from stopwise.core.values import Value
 from stopwise.families.family import Family, Logarithmic
 from stopwise.families.students_t import t_bet
@@ -172,19 +172,8 @@ def _log_wealth(
     return float(bets.max() + np.log(np.sum(kind.weights * np.exp(bets - bets.max()))))
 
 
-class _Refuted(NamedTuple):
-    """Whether the wealth against a mean is at the level, or above."""
-
-    wealth: Callable[[float], float]
-    level: float
-
-    def holds(self, c: float) -> bool:
-        """Whether the mean c is refuted."""
-        return self.wealth(c) >= self.level
-
-
 def _last_refuted(wealth: Callable[[float], float], low: float, high: float, level: float) -> float:
     """Where the wealth, which falls, is last at the level; on the safe side."""
     if wealth(low) < level:
         return -math.inf
-    return bisection(_Refuted(wealth, level), low, high, HALVINGS)[0]
+    return bisection(When(lambda c: wealth(c) >= level), low, high, HALVINGS)[0]
