@@ -6,7 +6,7 @@ from stopwise.baselines.apt import APT as APT
 from stopwise.baselines.good_arm import HDOC as HDOC, LUCBG as LUCBG, BeyondLimit as BeyondLimit
 from stopwise.baselines.lil_ucb import LilUCB as LilUCB, MostSampled as MostSampled
 from stopwise.baselines.lin_gape import ClearGaps as ClearGaps, LinGapE as LinGapE
-from stopwise.baselines.lucb import KLLUCB as KLLUCB, BoundsApart as BoundsApart
+from stopwise.baselines.lucb import KLLUCB as KLLUCB, UGAPE as UGAPE, BoundsApart as BoundsApart
 from stopwise.baselines.racing import (
     ChernoffRacing as ChernoffRacing,
     KLRacing as KLRacing,
@@ -14,7 +14,6 @@ from stopwise.baselines.racing import (
     SuccessiveElimination as SuccessiveElimination,
 )
 from stopwise.baselines.see import SEE as SEE, QualifiedArm as QualifiedArm
-from stopwise.baselines.ugape import UGAPE as UGAPE
 from stopwise.campaign.campaign import Campaign as Campaign
 from stopwise.campaign.client import Client as Client, RemoteCampaign as RemoteCampaign
 from stopwise.campaign.errors import (
@@ -110,14 +109,16 @@ from stopwise.problems.sphere import Sphere as Sphere
 from stopwise.problems.thresholding import Thresholding as Thresholding
 from stopwise.problems.top_arms import TopArms as TopArms
 from stopwise.reproduce.league.league import League as League
-from stopwise.sampling.ada_hedge import AdaHedge as AdaHedge
 from stopwise.sampling.fixed import (
     FixedWeights as FixedWeights,
     OracleWeights as OracleWeights,
     Uniform as Uniform,
 )
-from stopwise.sampling.frank_wolfe import FrankWolfe as FrankWolfe
-from stopwise.sampling.mirror_ascent import LazyMirrorAscent as LazyMirrorAscent
+from stopwise.sampling.games import (
+    AdaHedge as AdaHedge,
+    FrankWolfe as FrankWolfe,
+    LazyMirrorAscent as LazyMirrorAscent,
+)
 from stopwise.sampling.murphy import MurphySampling as MurphySampling
 from stopwise.sampling.sticky import StickyTrackAndStop as StickyTrackAndStop
 from stopwise.sampling.strategy import (

@@ -12,7 +12,7 @@ from test_top_two import BELL, COIN, LAWS, MEANS, arms_in_flight, rounds
 import naive_strategies as naive
 import stopwise as sw
 from stopwise.core import spelling
-from stopwise.sampling.frank_wolfe import is_square, most_cells
+from stopwise.sampling.games import is_square, most_cells
 from stopwise.sampling.matrix_game import new_tableau, play
 
 GAMES = [sw.AdaHedge(), sw.LazyMirrorAscent(), sw.FrankWolfe()]

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.baselines.radius import leader
 from stopwise.cells.bound import arm_cost
-from stopwise.core.arrays import Floats, Rng
+from stopwise.core.arrays import Floats, Rng, place_of_best, place_of_largest
 from stopwise.core.checks import truth
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
@@ -46,7 +45,7 @@ class APGAI(Direct):
         """The largest sqrt(N) (mean - limit) to the wanted side: while no mean is there, the least clear."""
         asked: Limit = state.strategy_state
         side, limit, means = asked.side, asked.limit, instance.data.means
-        beyond = side * (means[leader(means, side)] - limit) > 0.0
+        beyond = side * (means[place_of_best(means, side)] - limit) > 0.0
         best, found = -math.inf, 0
         for k in range(means.size):
             ahead = side * (means[k] - limit)
@@ -102,10 +101,7 @@ class JourdanReda(StoppingRule):
     def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
         """D is the largest cost of an arm on the wanted side; for "none" the least cost of all others."""
         own: SignedCosts = state.rule_state
-        signed, best = own.signed, 0
-        for k in range(signed.size):
-            if signed[k] > signed[best]:
-                best = k
+        signed, best = own.signed, place_of_largest(own.signed)
         found = abs(signed[best])
         state.report.answer[0] = best if signed[best] > 0.0 else signed.size
         if found < max(enough, 0.5):  # what counts of it is less than the cost itself

@@ -21,7 +21,7 @@ from stopwise.baselines.radius import (
     proxy,
     radius_named,
 )
-from stopwise.core.arrays import Floats, Rng, fill
+from stopwise.core.arrays import Floats, Rng, fill, total
 from stopwise.core.data import State
 from stopwise.core.options import Option
 from stopwise.families.family import Family
@@ -57,11 +57,9 @@ class Rejecting(Direct, listed=False):
             had = own.radius.against(family, data, arm, own.limit, 1.0)
             if had > own.base + own.more[0]:
                 left[arm] = 0.0
-        for k in range(left.size):
-            if left[k] > 0.0:
-                return
-        own.more[0] += LEVEL_STEP
-        fill(left, 1.0)
+        if total(left) == 0.0:
+            own.more[0] += LEVEL_STEP
+            fill(left, 1.0)
 
     def next_arm(self, instance: Instance, state: State, rounds: int, rng: Rng) -> int:
         own: Left = state.strategy_state
@@ -153,11 +151,9 @@ class BeyondLimit(RadiusRule):
 
     def update(self, instance: Instance, state: State, arm: int, sample: float) -> None:
         own: Sides = state.rule_state
-        data, t = instance.data, 1.0
+        data = instance.data
         ahead = own.side * (data.means[arm] - own.limit)
-        for k in range(data.counts.size):
-            t += data.counts[k]
-        had = self.radius.against(instance.family, data, arm, own.limit, t - 1.0)
+        had = self.radius.against(instance.family, data, arm, own.limit, total(data.counts))
         own.wanted[arm] = had if ahead > 0.0 else -math.inf
         if ahead < 0.0:
             own.rejected[arm] = max(own.rejected[arm], had)

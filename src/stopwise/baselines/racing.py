@@ -25,7 +25,7 @@ from stopwise.baselines.radius import (
     check_radius,
     radius_named,
 )
-from stopwise.core.arrays import Floats, Ints, Rng, fill, total
+from stopwise.core.arrays import Floats, Ints, Rng, fill, place_of_smallest, total
 from stopwise.core.checks import choice
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingMethod, NotDefined
@@ -278,7 +278,7 @@ class LastLeft(StoppingRule):
         return float(self.test.radius.base(problem.arms, delta))
 
     def proven(self, problem: Problem, family: Family) -> bool:
-        return self.test.radius.is_proven()
+        return self.test.radius.is_proven
 
     def init(self, question: Question) -> Beaten:
         side, arms = best_arm(self, question.problem).side, question.problem.arms
@@ -295,11 +295,7 @@ class LastLeft(StoppingRule):
         over = round_over(own.fresh, taking_part)
         if over and rounds > instance.family.first_samples() * by.size:
             _look(self.test, instance, own, taking_part, Ends(own.side, enough, 1.0 * rounds))
-        least_beaten = 0
-        for k in range(1, by.size):
-            if by[k] < by[least_beaten]:
-                least_beaten = k
-        found = math.inf
+        least_beaten, found = place_of_smallest(by), math.inf
         for k in range(by.size):
             if k != least_beaten:
                 found = min(found, by[k])

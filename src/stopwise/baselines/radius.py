@@ -19,7 +19,7 @@ from stopwise.cells.least_squares import dot, inverted, log_determinant, mixed_p
 from stopwise.core.arrays import Floats
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument, NotDefined
-from stopwise.core.functions import allocates, inline, jitable, variant, variants
+from stopwise.core.functions import allocates, inline, variant, variants
 from stopwise.core.options import Option
 from stopwise.core.values import Role, Value
 from stopwise.families.family import Family, OneVariance, Quadratic
@@ -58,6 +58,7 @@ class Radius(Value):
     """How far a mean may lie from the sample mean."""
 
     name: ClassVar[str]  # by which files know it
+    is_proven: ClassVar[bool] = True  # all intervals hold at all times with probability 1 - delta
 
     def identity(self) -> tuple[str, tuple[()]]:
         return self.name.capitalize(), ()
@@ -72,10 +73,6 @@ class Radius(Value):
     def base(self, arms: int, delta: float) -> float:
         """What the data may have against an arm's true mean, but for what they decide themselves."""
         return math.log(arms / delta)
-
-    def is_proven(self) -> bool:
-        """Whether all intervals hold at all times with probability 1 - delta."""
-        return True
 
     def timeless(self) -> bool:
         """Whether an arm's bounds change only with its own samples."""
@@ -181,15 +178,13 @@ class StylizedRadius(Radius):
     """N d <= log((1 + log t)/delta): what experiments use (Garivier & Kaufmann 2016). Not proven."""
 
     name = "stylized"
+    is_proven = False
 
     def pair_against(self, family: Family, data: Data, arm: int, other: int, t: float) -> float:
         return pair_cost(family, data, arm, other, 0.0) - math.log(1.0 + math.log(t))
 
     def base(self, arms: int, delta: float) -> float:
         return -math.log(delta)
-
-    def is_proven(self) -> bool:
-        return False
 
     def timeless(self) -> bool:
         return False
@@ -314,45 +309,31 @@ def check_radius(who: Role, radius: Radius, family: Family) -> None:
         )
 
 
-@jitable
-def leader(means: Floats, side: float) -> int:
-    """The arm with the largest (side +1) or smallest (-1) mean, the first of equals."""
-    found = 0
-    for k in range(1, means.size):
-        if side * means[k] > side * means[found]:
-            found = k
-    return found
-
-
-class WithRadius(Direct, listed=False):
-    """Strategies whose one option is a radius; each has a stopping rule with the same radius."""
+class ByRadius(Role, listed=False):
+    """Strategies and stopping rules whose one option is a radius."""
 
     radius: Radius
     options = {"radius": RADIUS}
+
+    def __init__(self, radius: Radius | str = "mixture") -> None:
+        self.radius = radius_named(radius)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.radius.name!r})"
+
+
+class WithRadius(ByRadius, Direct, listed=False):
+    """Such strategies; each has a stopping rule with the same radius."""
+
     looks_at_delta = True
 
-    def __init__(self, radius: Radius | str = "mixture") -> None:
-        self.radius = radius_named(radius)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.radius.name!r})"
-
-
-class RadiusRule(StoppingRule, listed=False):
-    """Stopping rules whose one option is a radius: the evidence is a base of the radius."""
-
-    radius: Radius
-    options = {"radius": RADIUS}
-
-    def __init__(self, radius: Radius | str = "mixture") -> None:
-        self.radius = radius_named(radius)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.radius.name!r})"
+class RadiusRule(ByRadius, StoppingRule, listed=False):
+    """Such stopping rules: the evidence is a base of the radius."""
 
     def level(self, problem: Problem, family: Family, delta: float) -> float:
         check_radius(self, self.radius, family)
         return float(self.radius.base(problem.arms, delta))
 
     def proven(self, problem: Problem, family: Family) -> bool:
-        return self.radius.is_proven()
+        return self.radius.is_proven

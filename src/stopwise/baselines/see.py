@@ -109,7 +109,7 @@ PERIOD, ARM, TRIED, BEGUN = range(4)  # in ``place``
 
 
 class Halves(NamedTuple):
-    """Counts and sums of the exploration and of the exploitation, and the number of the phase."""
+    """Counts and sums of the exploration and of the exploitation; the number of the phase, if any."""
 
     tried: Floats
     tried_sums: Floats
@@ -125,10 +125,7 @@ def halves(strategy_state: Floats | tuple[object, ...], state: State) -> Halves:
     return Halves(data.counts, state.sums, data.counts, state.sums, data.counts[:0])
 
 
-@jitable
-def phase_of(records: Halves) -> float:
-    """The number of the phase: 1 where there are none."""
-    return records.phase[0] if records.phase.size > 0 else 1.0
+variant(halves, Periods)(lambda own, state: own.records)
 
 
 @jitable
@@ -150,11 +147,6 @@ def sureness(spread: float, count: float, gap: float) -> float:
     """The log(1/d) at which U(N, d) is this gap: what the samples have against the limit."""
     c = doublings(count)
     return count * count * gap * gap / (2.0 * spread * 2.0**c) - math.log(2.0 * c * c)
-
-
-@variant(halves, Periods)
-def _halves(own: Periods, state: State) -> Halves:
-    return own.records
 
 
 @jitable
@@ -291,10 +283,11 @@ class QualifiedArm(StoppingRule):
                 gap = limit - records.tried_sums[k] / max(records.tried[k], 1.0)
                 ahead = side * gap <= 0.0 or records.tried[k] == 0.0
                 none = -math.inf if ahead else min(none, sureness(spread, records.tried[k], gap))
-        found -= phase_of(records) * LOG_5
+        phased = records.phase.size > 0
+        found -= (records.phase[0] if phased else 1.0) * LOG_5
         arms = math.log(1.0 * records.proof.size)
         steps = math.floor((none - arms) / LOG_3) if none > arms else 0.0
-        if records.phase.size > 0:  # the last phase that is over
+        if phased:  # the last phase that is over
             steps = min(steps, records.phase[0] - 1.0)
         if steps >= 1.0 and (steps - 1.0) * LOG_3 + arms >= found:
             found, best = (steps - 1.0) * LOG_3 + arms, records.proof.size

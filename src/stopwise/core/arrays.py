@@ -139,6 +139,16 @@ def place_of_largest(values: Numbers) -> int:
     return place
 
 
+@jitable
+def place_of_best(values: Numbers, side: float) -> int:
+    """Where the largest (side +1) or the smallest (-1) value is, the first of equals."""
+    found = 0
+    for k in range(1, values.size):
+        if side * values[k] > side * values[found]:
+            found = k
+    return found
+
+
 @jitable(inline=True)
 def moments_with(count: float, mean: float, squares: float, x: float) -> tuple[float, float]:
     """The mean and the sum of squared deviations from it, with x as sample number ``count``.

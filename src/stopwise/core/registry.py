@@ -68,15 +68,9 @@ def _built_in(role: str) -> dict[str, tuple[str, str]]:
         spelled(name): (module, name)
         for room in ROOMS[role]
         for name, module in public().items()
-        if module.startswith(f"{room}.") and module not in PARTS and _plays(role, module, name)
+        if module.startswith(f"{room}.") and module not in PARTS
+        if room != MIXED or getattr(import_module(module), name).role == role
     }
-
-
-def _plays(role: str, module: str, name: str) -> bool:
-    """Whether a public class plays this role."""
-    if not module.startswith(f"{MIXED}."):
-        return True
-    return bool(getattr(import_module(module), name).role == role)
 
 
 @functools.cache

@@ -8,7 +8,8 @@ a condition one whose method ``holds`` says yes or no, and a solver is compiled 
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from stopwise.core.errors import MissingMethod
 from stopwise.core.functions import jitable
@@ -45,6 +46,12 @@ class Condition(Protocol):
 
     def holds(self, x: float) -> bool:
         """Whether it is true of x."""
+
+
+class When(NamedTuple):
+    """A condition that a function decides: in plain Python only."""
+
+    holds: Callable[[float], bool]
 
 
 @jitable

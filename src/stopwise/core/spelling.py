@@ -87,14 +87,11 @@ def numbers(name: str, text: str) -> list[float]:
 
 def parameters(maker: Any) -> dict[str, inspect.Parameter]:
     """The options that a class takes, by name, except those that no file can spell."""
-    if "__new__" in vars(maker):
-        known = list(inspect.signature(maker.__new__).parameters.values())[1:]
-    else:
-        known = list(inspect.signature(maker).parameters.values())
     unspelled = set(getattr(maker, "unspelled", ()))
     if getattr(maker, "looks_at_delta", False):  # which it is told with the question
         unspelled.add("delta")
-    return {each.name: each for each in known if each.name not in unspelled}
+    known = inspect.signature(maker).parameters
+    return {name: each for name, each in known.items() if name not in unspelled}
 
 
 def table(name: str, given: Any) -> Table:

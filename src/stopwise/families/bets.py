@@ -11,8 +11,12 @@ from stopwise.core.functions import jitable
 
 Sloped = tuple[float, float]  # a value and its derivative
 
-# 3, 3/sqrt 2, ... 3/2^16: of any gap between, the nearest keeps at least .97 of what it would earn
+# the largest gap of a bet, the ratio between neighbours, and how many there are. Fine: 3, 3/sqrt 2, ...
+# 3/2^16: of any gap between, the nearest keeps at least .97 of what it would earn
 FINE_GAPS = (3.0, math.sqrt(2.0), 33)
+COARSE_GAPS = (3.0, 2.0, 28)
+NORMAL_GAPS = (math.sqrt(8.0), math.sqrt(8.0), 8)
+BOUNDED_GAPS = (0.995, 2.0, 12)
 
 
 @jitable

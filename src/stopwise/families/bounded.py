@@ -20,14 +20,13 @@ from stopwise.core.errors import BadArgument
 from stopwise.core.functions import jitable
 from stopwise.core.options import NUMBER, Option
 from stopwise.families import divergences
-from stopwise.families.bets import Sloped, coin_bet
+from stopwise.families.bets import BOUNDED_GAPS, Sloped, coin_bet
 from stopwise.families.family import Family, Quadratic
 from stopwise.families.gaussian import NormalArm
 from stopwise.families.laws import BetaLaw, beta_law
 from stopwise.families.mixtures import beta_regret
 
 STEPS = 64  # between nodes, which are closer to each other near the ends, as (1 - cos)/2 is
-LARGEST_BET = 0.995  # the next ones are half of it, a quarter, ...
 ENOUGH, NARROW = 100, 0.1  # samples, and the part of the interval, from which on it seems too wide
 NO_SPREAD = 1e-6  # of the interval's squared length: the least variance that somebody may know
 
@@ -247,7 +246,7 @@ class BoundedSeen(Quadratic, listed=False):
         return "but T* is here that of normal rewards with these standard deviations: a scale, not a bound"
 
     def bet_sizes(self) -> tuple[float, float, int]:
-        return (LARGEST_BET, 2.0, 12)
+        return BOUNDED_GAPS
 
     def pair_decay(self) -> float:
         return 0.8
@@ -282,19 +281,20 @@ class BoundedArm(NormalArm, listed=False):
         return value, -side * slope / (place * width)
 
     def log_bet_factor(self, side: float, sample: float, c: float, gap: float) -> float:
-        if side > 0.0:
-            ratio = (sample - self.low) / max(c - self.low, 1e-300)
-        else:
-            ratio = (self.high - sample) / max(self.high - c, 1e-300)
-        return math.log(max(1.0 - gap + gap * ratio, 1e-300))
+        return math.log(max(1.0 - gap + gap * _ratio(self, side, sample, c), 1e-300))
 
     def log_wealth_bound(self, side: float, count: float, mean: float, c: float) -> float:
         """N log(max(1, mean/c)): the logarithm is concave, so samples at their mean would earn the most."""
-        if side > 0.0:
-            ratio = (mean - self.low) / max(c - self.low, 1e-300)
-        else:
-            ratio = (self.high - mean) / max(self.high - c, 1e-300)
+        ratio = _ratio(self, side, mean, c)
         return count * math.log(ratio) if ratio > 1.0 else 0.0
+
+
+@jitable
+def _ratio(arm: BoundedArm, side: float, x: float, c: float) -> float:
+    """How far x and c are from the low end (side +1) or from the high one, as a ratio."""
+    if side > 0.0:
+        return (x - arm.low) / max(c - arm.low, 1e-300)
+    return (arm.high - x) / max(arm.high - c, 1e-300)
 
 
 def check_ends(low: float, high: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from stopwise.core.arrays import Rng
 from stopwise.core.checks import positive, whole
 from stopwise.core.options import COUNT, POSITIVE, Option
 from stopwise.families import divergences
-from stopwise.families.bets import FINE_GAPS, Sloped, coin_bet
+from stopwise.families.bets import COARSE_GAPS, FINE_GAPS, Sloped, coin_bet
 from stopwise.families.family import Family
 from stopwise.families.mixtures import beta_regret
 from stopwise.families.spacings import Spacing, Tails, count_tails
@@ -113,7 +113,7 @@ class Binomial(Family):
         return beta_regret(count * mean, count * (self.trials - mean))
 
     def bet_sizes(self) -> tuple[float, float, int]:
-        return (3.0, 2.0, 28)
+        return COARSE_GAPS
 
     def bet(self, side: float, count: float, mean: float, c: float, gap: float) -> Sloped:
         n = 1.0 * self.trials
@@ -215,7 +215,7 @@ class NegativeBinomial(Family):
         return beta_regret(count * self.successes, count * mean)
 
     def bet_sizes(self) -> tuple[float, float, int]:
-        return (3.0, 2.0, 28)
+        return COARSE_GAPS
 
     def bet(self, side: float, count: float, mean: float, c: float, gap: float) -> Sloped:
         # coins that fail with probability c/(r + c)

@@ -22,7 +22,7 @@ from stopwise.core.errors import BadArgument, MissingMethod, NotDefined
 from stopwise.core.functions import inline, jitable
 from stopwise.core.roots import Equation, bracketed_newton
 from stopwise.core.values import Role, check_role, overrides
-from stopwise.families.bets import Sloped, half_normal
+from stopwise.families.bets import NORMAL_GAPS, Sloped, half_normal
 from stopwise.families.laws import Law, NormalLaw
 from stopwise.families.mixtures import (
     SPREADS,
@@ -317,7 +317,10 @@ class Family(Role, listed=False):
 
 
 class WithScale(Family, listed=False):
-    """Families whose mixture has a scale, ``spread``, which nobody needs to know."""
+    """Families of positive means whose mixture has a scale, ``spread``, which nobody needs to know."""
+
+    def interval(self) -> tuple[float, float]:
+        return (0.0, math.inf)
 
     def wide_regret(self, count: float, mean: float) -> float:
         """Against the mean of the priors with spreads 8^-8 to 8^8, which is a prior again."""
@@ -327,11 +330,18 @@ class WithScale(Family, listed=False):
         return mean_regret(least, made)
 
 
-class Quadratic(Family, listed=False):
-    """Families with d(mu, lambda) = (mu - lambda)^2/(2 variance), the variance of each arm its own."""
+class OnLine(Family, listed=False):
+    """Families of normal arms: their means are any numbers."""
 
     def interval(self) -> tuple[float, float]:
         return (-math.inf, math.inf)
+
+    def bet_sizes(self) -> tuple[float, float, int]:
+        return NORMAL_GAPS
+
+
+class Quadratic(OnLine, listed=False):
+    """Those with d(mu, lambda) = (mu - lambda)^2/(2 variance), the variance of each arm its own."""
 
     def least_divergence(self, mu: float, lam: float) -> float:
         return 0.5 * (mu - lam) * (mu - lam) / self.variance_at(mu)
@@ -341,9 +351,6 @@ class Quadratic(Family, listed=False):
 
     def law_of(self, mean: float, deviation: float) -> Law:
         return NormalLaw(mean, deviation)
-
-    def bet_sizes(self) -> tuple[float, float, int]:
-        return (math.sqrt(8.0), math.sqrt(8.0), 8)
 
     def bet(self, side: float, count: float, mean: float, c: float, gap: float) -> Sloped:
         """A half-normal prior on the far side of c, its standard deviation ``gap`` times the arm's."""
@@ -364,11 +371,8 @@ class OneVariance(Quadratic, listed=False):
     """Those with one variance for all arms."""
 
 
-class Logarithmic(Family, listed=False):
+class Logarithmic(OnLine, listed=False):
     """Those with d(mu, lambda) = (1/2) log(1 + (mu - lambda)^2/variance): not convex."""
-
-    def interval(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
 
     def arms_alike(self) -> bool:
         return False
@@ -378,9 +382,6 @@ class Logarithmic(Family, listed=False):
 
     def additive(self) -> bool:
         return False
-
-    def bet_sizes(self) -> tuple[float, float, int]:
-        return (math.sqrt(8.0), math.sqrt(8.0), 8)
 
     def one_parameter(self) -> None:
         raise _no_such_threshold()

@@ -31,9 +31,6 @@ class Gamma(WithScale):
     def __init__(self, shape: float = 1.0) -> None:
         self.shape = positive("shape", shape)
 
-    def interval(self) -> tuple[float, float]:
-        return (0.0, math.inf)
-
     def divergence(self, mu: float, lam: float) -> float:
         return self.shape * divergences.scale_divergence(mu, lam)
 

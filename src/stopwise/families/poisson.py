@@ -6,7 +6,7 @@ import math
 
 from stopwise.core.arrays import Rng
 from stopwise.families import divergences
-from stopwise.families.bets import Sloped
+from stopwise.families.bets import COARSE_GAPS, Sloped
 from stopwise.families.family import WithScale
 from stopwise.families.mixtures import gamma_regret
 from stopwise.families.spacings import Spacing, Tails, count_tails
@@ -16,9 +16,6 @@ class Poisson(WithScale):
     """Poisson counts with mean in (0, infinity)."""
 
     title = "Counts"
-
-    def interval(self) -> tuple[float, float]:
-        return (0.0, math.inf)
 
     def variance_at(self, mu: float) -> float:
         return mu
@@ -52,7 +49,7 @@ class Poisson(WithScale):
         return gamma_regret(count * mean, count, 0.5 / spread)
 
     def bet_sizes(self) -> tuple[float, float, int]:
-        return (3.0, 2.0, 28)
+        return COARSE_GAPS
 
     def bet(self, side: float, count: float, mean: float, c: float, gap: float) -> Sloped:
         u = side * gap

@@ -15,6 +15,7 @@ import numpy as np
 
 from stopwise.core.arrays import Floats
 from stopwise.core.checks import LARGEST
+from stopwise.core.roots import When, bisection
 from stopwise.families.divergences import coin_divergence
 from stopwise.families.family import Family
 from stopwise.families.priced import in_money
@@ -24,6 +25,7 @@ from stopwise.problems.problem import Code, Problem
 
 TILTS = np.geomspace(1e-2, 1e2, 41)  # s of Hoelder's inequality: each of them proves a bound
 MOST_ANSWERS = 1000  # that are solved for
+HALVINGS = 60
 HORIZONS = 2000  # numbers of samples at which the chance of having stopped is bounded
 
 
@@ -65,26 +67,17 @@ def by_shares(values: Floats, delta: float) -> float:
     """The least E with sum_i p_i = 1 - delta and kl(p_i, delta) <= E D_i for all correct answers."""
     if values.size == 1:
         return kl(1.0 - delta, delta) / float(values[0])
-    low, high = 0.0, kl(1.0 - delta, delta) / float(values.max())
-    for _ in range(60):  # ``low`` is always proven
-        middle = 0.5 * (low + high)
-        if sum(_largest_share(middle * value, delta) for value in values) < 1.0 - delta:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def too_few(samples: float) -> bool:
+        return sum(_largest_share(samples * value, delta) for value in values) < 1.0 - delta
+
+    most = kl(1.0 - delta, delta) / float(values.max())
+    return bisection(When(too_few), 0.0, most, HALVINGS)[0]
 
 
 def _largest_share(budget: float, delta: float) -> float:
     """An upper bound on the p >= delta with kl(p, delta) <= budget."""
-    low, high = delta, 1.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if kl(middle, delta) <= budget:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisection(When(lambda p: kl(p, delta) <= budget), delta, 1.0, HALVINGS)[1]
 
 
 # --------------------------------------------------------------------- how early each may be given

@@ -30,9 +30,13 @@ R = TypeVar("R")
 TIE = 1e-9  # values this close, relatively, count as one: ties are sets
 
 
-def silently(function: Callable[P, R]) -> Callable[P, R]:
-    """Numbers that leave the range of floats are infinite or 0 without a word, as in compiled code."""
+def quantity(function: Callable[P, R]) -> Callable[P, R]:
+    """A decorator for public quantities, which are refused without a family.
 
+    Numbers that leave the range of floats are infinite or 0 without a word, as in compiled code.
+    """
+
+    @needs_family
     @functools.wraps(function)
     def silent(*arguments: P.args, **options: P.kwargs) -> R:
         with np.errstate(all="ignore"):
@@ -67,8 +71,7 @@ def correct_answers(problem: Problem, means: ArrayLike) -> tuple[Answer, ...]:
     return tuple(problem.correct_answers(checks.vector("means", means, problem.arms)))
 
 
-@needs_family
-@silently
+@quantity
 def cost(
     problem: Problem, means: ArrayLike, *, family: Family, weights: ArrayLike, answer: Answer
 ) -> Cost:
@@ -83,8 +86,7 @@ def cost(
 LISTED = 10_000  # answers that are gone through one by one
 
 
-@needs_family
-@silently
+@quantity
 def evidence(
     problem: Problem, means: ArrayLike, *, family: Family, counts: ArrayLike
 ) -> dict[Answer, float]:
@@ -106,8 +108,7 @@ def evidence(
     return {each: value for each, value in found.items() if value > 0.0 or each in correct}
 
 
-@needs_family
-@silently
+@quantity
 def oracle(
     problem: Problem, means: ArrayLike, *, family: Family, costs: float | ArrayLike | None = None
 ) -> Oracle:
@@ -148,8 +149,7 @@ def oracle(
     )
 
 
-@needs_family
-@silently
+@quantity
 def lower_bound(
     problem: Problem,
     means: ArrayLike,
@@ -169,8 +169,7 @@ def lower_bound(
     return proven_bound(problem, family, mu, checks.probability("delta", delta), prices)
 
 
-@needs_family
-@silently
+@quantity
 def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answer) -> Witness:
     """Lemma 2's minimax distribution on the alternative to an answer, and the gap it certifies."""
     mu = check_instance(problem, means, family)
@@ -183,8 +182,7 @@ def witness(problem: Problem, means: ArrayLike, *, family: Family, answer: Answe
     return Witness(models, shares, payoffs, solved.lower, float(payoffs.max()))
 
 
-@needs_family
-@silently
+@quantity
 def track_and_stop_bound(
     problem: Problem, means: ArrayLike, *, family: Family, tolerance: float = 1e-6, nodes: int = 300
 ) -> Bound:
@@ -206,8 +204,7 @@ def track_and_stop_bound(
     return Bound(1.0 / worst.value, upper, worst.weights, found.time)
 
 
-@needs_family
-@silently
+@quantity
 def reachable_answers(
     problem: Problem,
     means: ArrayLike,

@@ -26,32 +26,40 @@ def mix(table: Floats) -> Floats:
 
     At a vertex at most K + 1 variables are basic, and the bound itself is one of them.
     """
-    from scipy.optimize import linprog
-
-    rows, arms = table.shape
-    if rows == 1:
+    if len(table) == 1:
         return np.ones(1)
     usable = np.all(np.isfinite(table), axis=1)
     scale = float(np.min(np.max(table[usable], axis=1)))
-    goal = np.zeros(int(usable.sum()) + 1)
-    goal[-1] = 1.0
-    found = linprog(
-        goal,
-        A_ub=np.hstack([table[usable].T / scale, -np.ones((arms, 1))]),
-        b_ub=np.zeros(arms),
-        A_eq=np.hstack([np.ones((1, int(usable.sum()))), np.zeros((1, 1))]),
-        b_eq=[1.0],
-        bounds=[*[(0.0, None)] * int(usable.sum()), (None, None)],
-        method="highs-ds",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    shares = np.zeros(rows)
-    if found.x is None:  # the program gave up: the best single model is a mixture too
+    found = _game(table[usable].T / scale, 1.0, tolerance=1e-10)
+    shares = np.zeros(len(table))
+    if found is None:  # the program gave up: the best single model is a mixture too
         shares[int(np.argmin(np.where(usable, np.max(table, axis=1), np.inf)))] = 1.0
         return shares
-    shares[usable] = np.maximum(found.x[:-1], 0.0)
+    shares[usable] = found
     shares[shares < 1e-13] = 0.0
     return shares / shares.sum()
+
+
+def _game(costs: Floats, sign: float, tolerance: float | None = None) -> Floats | None:
+    """Shares of the columns and a number v with costs @ shares <= sign v, of which sign v is the least.
+
+    None if the program gave up.
+    """
+    from scipy.optimize import linprog
+
+    rows, columns = costs.shape
+    names = "primal_feasibility_tolerance", "dual_feasibility_tolerance"
+    found = linprog(
+        np.append(np.zeros(columns), sign),
+        A_ub=np.hstack([costs, np.full((rows, 1), -sign)]),
+        b_ub=np.zeros(rows),
+        A_eq=np.append(np.ones(columns), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[*[(0.0, None)] * columns, (None, None)],
+        method="highs-ds",
+        options={} if tolerance is None else dict.fromkeys(names, tolerance),
+    )
+    return None if found.x is None else np.maximum(found.x[:-1], 0.0)
 
 
 def conceded(table: Floats) -> tuple[Floats, float]:
@@ -77,23 +85,7 @@ def natural_shares(table: Floats) -> Floats:
 
 def best_reply(table: Floats) -> Floats:
     """The other side of that game: the weights whose least payoff over the models is largest."""
-    from scipy.optimize import linprog
-
-    rows, arms = table.shape
     scale = float(np.max(table[np.isfinite(table)]))
-    finite = np.where(np.isfinite(table), table / scale, 1e6)
-    goal = np.zeros(arms + 1)
-    goal[-1] = -1.0
-    found = linprog(
-        goal,
-        A_ub=np.hstack([-finite, np.ones((rows, 1))]),
-        b_ub=np.zeros(rows),
-        A_eq=np.hstack([np.ones((1, arms)), np.zeros((1, 1))]),
-        b_eq=[1.0],
-        bounds=[*[(0.0, None)] * arms, (None, None)],
-        method="highs-ds",
-    )
-    if found.x is None:
-        return np.full(arms, 1.0 / arms)
-    weights = np.maximum(found.x[:-1], 0.0)
-    return np.asarray(weights / weights.sum())
+    weights = _game(-np.where(np.isfinite(table), table / scale, 1e6), -1.0)
+    arms = table.shape[1]
+    return np.full(arms, 1.0 / arms) if weights is None else np.asarray(weights / weights.sum())

@@ -15,8 +15,9 @@ import numpy as np
 from stopwise.core.arrays import Floats, Numbers, log_sum_exp
 from stopwise.core.errors import MissingMethod, NotDefined
 from stopwise.core.functions import jitable
-from stopwise.core.roots import bisection
+from stopwise.core.roots import When, bisection
 from stopwise.core.values import Value
+from stopwise.families.bets import BOUNDED_GAPS, NORMAL_GAPS
 from stopwise.families.family import Family, Logarithmic
 from stopwise.families.students_t import t_bet
 from stopwise.stopping.wealth_state import bet_weights
@@ -138,17 +139,13 @@ class Stream(NamedTuple):
     squares: float  # of the deviations from the mean
 
 
-BOUNDED_BETS = (0.995, 2.0, 12)  # the largest size, the ratio of two, and how many
-NORMAL_BETS = (math.sqrt(8.0), math.sqrt(8.0), 8)
-
-
 def differences_of(family: Family, fixed: bool = False) -> Differences:
     """Which kind the differences of two arms of this family are."""
     low, high = family.interval()
     if math.isfinite(high - low):
-        return BoundedDifferences(*bet_weights(*BOUNDED_BETS), fixed, float(high - low), float(low))
+        return BoundedDifferences(*bet_weights(*BOUNDED_GAPS), fixed, float(high - low), float(low))
     if isinstance(family, Logarithmic):
-        return NormalDifferences(*bet_weights(*NORMAL_BETS), fixed)
+        return NormalDifferences(*bet_weights(*NORMAL_GAPS), fixed)
     raise NotDefined(
         f"paired tests with {family!r}: what two arms share decides how their differences spread, so a "
         "family of single results does not say it. Use Bernoulli() for right and wrong, Bounded(low, "
@@ -172,19 +169,8 @@ def _log_wealth(
     return float(bets.max() + np.log(np.sum(kind.weights * np.exp(bets - bets.max()))))
 
 
-class _Refuted(NamedTuple):
-    """Whether the wealth against a mean is at the level, or above."""
-
-    wealth: Callable[[float], float]
-    level: float
-
-    def holds(self, c: float) -> bool:
-        """Whether the mean c is refuted."""
-        return self.wealth(c) >= self.level
-
-
 def _last_refuted(wealth: Callable[[float], float], low: float, high: float, level: float) -> float:
     """Where the wealth, which falls, is last at the level; on the safe side."""
     if wealth(low) < level:
         return -math.inf
-    return bisection(_Refuted(wealth, level), low, high, HALVINGS)[0]
+    return bisection(When(lambda c: wealth(c) >= level), low, high, HALVINGS)[0]

@@ -66,11 +66,8 @@ class Beyond(NamedTuple):
 @jitable
 def _conditional(asked: Beyond, family: Family, data: Data, rng: Rng) -> int:
     """P(arm k is the first beyond the limit | it is k or a later one) = p_k/(1 - prod of (1 - p_j))."""
-    chances, nobody = (
-        asked.chances,
-        0.0,
-    )  # log of the chance that no arm from here on is beyond the limit
-    nearest, least = 0, math.inf
+    nobody = 0.0  # log of the chance that no arm from here on is beyond the limit
+    chances, nearest, least = asked.chances, 0, math.inf
     for k in range(chances.size):
         far = arm_cost(family, data, k, asked.limit)
         chances[k] = 0.5 * math.erfc(math.sqrt(far))
@@ -81,8 +78,7 @@ def _conditional(asked: Beyond, family: Family, data: Data, rng: Rng) -> int:
             nearest, least = k, far
     if nobody > -1e-300:
         return nearest
-    found, best = -1, -math.inf
-    first = -1
+    found, best, first = -1, -math.inf, -1
     for k in range(chances.size):
         given = chances[k] if first >= 0 else chances[k] / -math.expm1(nobody)
         nobody -= math.log1p(-chances[k])

@@ -28,6 +28,10 @@ from stopwise.problems.instance import Instance, Question
 if TYPE_CHECKING:
     from typing import Self
 
+BY_THE_MEANS = (
+    "the means favoured it once every arm had a sample",
+    "the means came to favour it over “{before}”",
+)
 TRACKING = Option({"enum": ["C", "D"]}, "C: the sum of the targets; D: the current target")
 
 
@@ -53,9 +57,9 @@ class CTracking(Tracker):
         arms = counts.size
         floor = 0.5 / math.sqrt(arms * arms + rounds)  # epsilon_t of the tracking lemma
         if smallest(target) >= floor:  # the target is its own projection
-            return _add_and_choose(target, 0.0, 0.0, counts, totals)
+            return add_and_choose(target, 0.0, 0.0, counts, totals)
         level = totals[arms] = water_level(target, floor, totals[arms])
-        return _add_and_choose(target, level, floor, counts, totals)
+        return add_and_choose(target, level, floor, counts, totals)
 
     def recount(self, target: Floats, counts: Floats, totals: Floats) -> None:
         """The targets must sum to the number of samples.
@@ -155,7 +159,7 @@ def excess(target: Floats, level: float) -> tuple[float, int]:
 
 
 @jitable(inline=True)
-def _add_and_choose(
+def add_and_choose(
     target: Floats, level: float, floor: float, counts: Floats, totals: Floats
 ) -> int:
     """Add what is above the level, and the floor; the first of the arms that are furthest behind."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stopwise.core.arrays import Rng
 from stopwise.core.data import State
 from stopwise.problems.instance import Instance
-from stopwise.sampling.strategy import TRACKING, Strategy, Tracker, tracker
+from stopwise.sampling.strategy import BY_THE_MEANS, TRACKING, Strategy, Tracker, tracker
 
 
 class TrackAndStop(Strategy):
@@ -17,10 +17,7 @@ class TrackAndStop(Strategy):
         "Track-and-Stop pursues the answer that the means favour at the moment. It changes when "
         "another one is ahead."
     )
-    because = (
-        "the means favoured it once every arm had a sample",
-        "the means came to favour it over “{before}”",
-    )
+    because = BY_THE_MEANS
     options = {"tracking": TRACKING}
     minds_costs = True
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from stopwise.cells.bound import arm_cost, arm_floor
 from stopwise.cells.gap import pair_cost, pair_floor
-from stopwise.core.arrays import Floats, Rng, fill
+from stopwise.core.arrays import Floats, Rng, fill, place_of_best
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingMethod
 from stopwise.core.functions import inline, jitable
@@ -68,9 +68,7 @@ class Duel(NamedTuple):
     found: Refutation  # how the leader is refuted
     led: Floats  # how often each arm led
     own: Floats  # and how often it was sampled then
-    spreads: (
-        Floats  # each arm's deviation, of which count and mean it is, and its logarithm: 4 x arm
-    )
+    spreads: Floats  # each arm's deviation, its count and mean then, and its logarithm: 4 x arm
 
 
 def new_duel(problem: Problem) -> Duel:
@@ -98,16 +96,6 @@ def confidence_bound(family: Family, data: Data, arm: int, side: float, level: f
     """Where N d(m, .) reaches the level, on this side of the mean."""
     own, share = family.of_arm(arm), level / data.counts[arm]
     return own.upper(data.means[arm], share) if side > 0.0 else own.lower(data.means[arm], share)
-
-
-@jitable
-def leading_arm(side: float, values: Floats) -> int:
-    """The arm with the highest value, or the lowest: the first of equals."""
-    best = 0
-    for k in range(1, values.size):
-        if side * (values[k] - values[best]) > 0.0:
-            best = k
-    return best
 
 
 # --------------------------------------------------------------------------------------- who leads
@@ -223,7 +211,7 @@ class Resampling(Challenger):
         draws = 0 if _hopeless(family, data, code[0], problem.contest_sign()) else self.most
         for _ in range(draws):
             draw_model(family, state.data, duel.draw, rng)
-            other = leading_arm(problem.contest_sign(), duel.draw)
+            other = place_of_best(duel.draw, problem.contest_sign())
             if other != code[0]:
                 face(instance, state, other)
                 return
@@ -279,7 +267,7 @@ class ExpectedImprovement(Leader, Challenger):
         family, side = instance.family, instance.problem.contest_sign()
         data, spreads = with_those_in_flight(state), duel.spreads
         update_spreads(family, data, side, spreads)
-        arm = leading_arm(side, data.means)
+        arm = place_of_best(data.means, side)
         best, most = data.means[arm], spreads[LOG, arm] - FLAT
         for k in range(data.means.size):
             if spreads[LOG, k] - FLAT - arm_floor(family, data, k, best) <= most:
@@ -295,7 +283,7 @@ class ExpectedImprovement(Leader, Challenger):
         arm, spreads, data = state.plan.pursued[0], duel.spreads, with_those_in_flight(state)
         update_spreads(family, data, side, spreads)
         last = last_rival(arm, duel.found.arms)
-        least = _pair_improvement(family, data, arm, last, side, spreads, -math.inf)
+        least = _pair_improvement(instance, state, last, -math.inf)
         best, other = -math.inf, 1 if arm == 0 else 0
         for k in range(data.means.size):
             if k == arm:
@@ -307,7 +295,7 @@ class ExpectedImprovement(Leader, Challenger):
                 spread = (spreads[0, arm] ** 2 + spreads[0, k] ** 2) / (1.0 + 2.0 * floor) ** 2
                 if floor > 0.0 and spread > 0.0 and 0.5 * math.log(spread) - FLAT - floor < least:
                     continue  # f(z) <= phi(z)/(1 + z^2)
-                value = _pair_improvement(family, data, arm, k, side, spreads, best)
+                value = _pair_improvement(instance, state, k, best)
             if value > best:
                 best, other = value, k
         face(instance, state, other)
@@ -348,13 +336,12 @@ def log_improvement(cost: float, spread: float, enough: float) -> float:
 
 
 @jitable
-def _pair_improvement(
-    family: Family, data: Data, arm: int, k: int, side: float, spreads: Floats, enough: float
-) -> float:
-    """A lower mean beats a higher one where the higher one falls below it."""
-    loser, winner = (arm, k) if side > 0.0 else (k, arm)
-    cost = pair_cost(family, data, loser, winner, 0.0)
-    return log_improvement(cost, math.sqrt(spreads[0, arm] ** 2 + spreads[0, k] ** 2), enough)
+def _pair_improvement(instance: Instance, state: State, other: int, enough: float) -> float:
+    """log of what another arm is expected to improve on the leader; see ``log_improvement``."""
+    arm, spreads = state.plan.pursued[0], state.strategy_state.spreads
+    loser, winner = (arm, other) if instance.problem.contest_sign() > 0.0 else (other, arm)
+    cost = pair_cost(instance.family, with_those_in_flight(state), loser, winner, 0.0)
+    return log_improvement(cost, math.sqrt(spreads[0, arm] ** 2 + spreads[0, other] ** 2), enough)
 
 
 # ---------------------------------------------------------------------------------- who is sampled
@@ -406,9 +393,8 @@ class Information(Share):
         for k in range(parts.size):
             parts[k] = 0.0
             if found.model[k] != means[k]:
-                parts[k] = state.taken[k] * instance.family.of_arm(k).divergence(
-                    means[k], found.model[k]
-                )
+                own = instance.family.of_arm(k)
+                parts[k] = state.taken[k] * own.divergence(means[k], found.model[k])
                 whole += parts[k]
         if not 0.0 < whole < math.inf:
             alike(found, means, parts)

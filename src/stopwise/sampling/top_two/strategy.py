@@ -94,16 +94,6 @@ class TopTwo(Direct):
         share: Share | str | float = "ids",
         slack: float = 0.0,
     ) -> Self:
-        return cls._made(leader, challenger, share, slack)
-
-    @classmethod
-    def _made(
-        cls,
-        leader: Leader | str,
-        challenger: Challenger | str,
-        share: Share | str | float,
-        slack: float = 0.0,
-    ) -> Self:
         chosen = _part("leader", leader, LEADERS), _part("challenger", challenger, CHALLENGERS)
         return cls._make((*chosen, _share(share), not_negative("slack", slack)))
 
@@ -113,8 +103,7 @@ class TopTwo(Direct):
     def init(self, question: Question) -> Duel:
         problem = question.problem
         if problem.contest_sign() == 0.0:
-            for name in ("leader", "challenger", "share"):
-                _refuse_contest(name, getattr(self, name), problem)
+            _refuse_contests(self, problem)
         if self.slack == 0.0:
             return new_duel(problem)
         slackened = problem.with_slack(self.slack)
@@ -164,7 +153,7 @@ class Preset(TopTwo, listed=False):
     options = {"share": SHARE}
 
     def __new__(cls, share: Share | str | float = 0.5) -> Self:
-        return cls._made(*cls.parts, share)
+        return TopTwo.__new__(cls, *cls.parts, share)
 
 
 class Ttts(Preset):
@@ -209,7 +198,7 @@ class Ttucb(Preset):
     parts = ("ucb", "tc")
 
     def __new__(cls, share: Share | str | float = "tracked") -> Self:
-        return cls._made(*cls.parts, share)
+        return TopTwo.__new__(cls, *cls.parts, share)
 
 
 class EbTcEpsilon(TopTwo):
@@ -222,15 +211,17 @@ class EbTcEpsilon(TopTwo):
     }
 
     def __new__(cls, slack: float = 0.1, share: Share | str | float = "tracked") -> Self:
-        return cls._made("eb", "tc", share, positive("slack", slack))
+        return TopTwo.__new__(cls, "eb", "tc", share, positive("slack", slack))
 
 
-def _refuse_contest(name: str, part: TopTwoPart, problem: Problem) -> None:
-    if part.needs_contest():
-        raise BadArgument(
-            name,
-            part,
-            f'for {problem!r} one that does not compare arm with arm: leader "eb" or "ts", challenger '
-            '"tc" or "tci", share "ids" or 0.5',
-            "The others are for questions such as BestArm, whose answers are the arms.",
-        )
+def _refuse_contests(strategy: TopTwo, problem: Problem) -> None:
+    """Refuse parts that compare arm with arm."""
+    allowed = (
+        f'for {problem!r} one that does not compare arm with arm: leader "eb" or "ts", challenger "tc" or '
+        '"tci", share "ids" or 0.5'
+    )
+    hint = "The others are for questions such as BestArm, whose answers are the arms."
+    for name in ("leader", "challenger", "share"):
+        part: TopTwoPart = getattr(strategy, name)
+        if part.needs_contest():
+            raise BadArgument(name, part, allowed, hint)
