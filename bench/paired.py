@@ -6,7 +6,7 @@ import numpy as np
 
 import stopwise as sw
 from stopwise.core.tables import text_table
-from stopwise.engine.design import prepare, what_suits
+from stopwise.engine.design import prepare, with_defaults
 from stopwise.engine.live import RECORDED, Record
 
 COIN = sw.Bernoulli()
@@ -44,7 +44,7 @@ def apart(means: np.ndarray, strategy: sw.Strategy | None, runs: int) -> list[st
 def same_rows(rows: np.ndarray, runs: int) -> list[str]:
     """The paired rows, told to a campaign that takes the arms for separate."""
     rng, used, wrong = np.random.default_rng(2), [], 0
-    setting = what_suits(sw.BestArm(2), COIN, sw.Uniform())
+    setting = with_defaults(sw.BestArm(2), COIN, sw.Uniform())
     design = prepare(setting, rows.mean(0), (0.05,), 10**7)
     for _ in range(runs):
         session = sw.Session(design)

@@ -23,7 +23,7 @@ import numpy as np
 
 import stopwise as sw
 from stopwise.core.data import Data
-from stopwise.engine.design import prepare, what_suits
+from stopwise.engine.design import prepare, with_defaults
 from stopwise.engine.loop import begin
 from stopwise.stopping.intervals import mean_intervals
 from stopwise.stopping.wealth_state import wealth_state
@@ -296,7 +296,7 @@ def widths() -> Iterator[str]:
             ratios = []
             for count in COUNTS:
                 question = sw.Thresholding(arms, mean)
-                asked = what_suits(question, family, sw.Uniform(), sw.Wealth())
+                asked = with_defaults(question, family, sw.Uniform(), sw.Wealth())
                 state = begin(prepare(asked, None, (0.05,), 10**6))
                 state.data.counts[:], state.data.means[:] = count, mean
                 low, high = mean_intervals(family, state, 0.05)

@@ -154,10 +154,10 @@ def test_sticky_of_old_specs_means_what_it_meant() -> None:
     }
     old, new = specs.make({**table, "order": "asked"}), specs.read(table)
     assert old.table["strategy"] == "sticky-track-and-stop"
-    assert old.design.asked.strategy.close == "never"
+    assert old.design.given.strategy.close == "never"
     assert new.table["strategy"] == {"kind": "sticky-track-and-stop", "close": "bounded"}
-    assert new.design.asked.strategy.close == "bounded"
+    assert new.design.given.strategy.close == "bounded"
     assert specs.like(specs.read(table), old.table).key == old.key  # the same file finds either
     assert specs.like(specs.read(table), new.table).key == new.key
     usual = specs.read({key: value for key, value in table.items() if key != "strategy"})
-    assert usual.design.asked.strategy.close == "bounded"
+    assert usual.design.given.strategy.close == "bounded"

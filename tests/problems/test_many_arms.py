@@ -15,7 +15,7 @@ from stopwise.engine.worker import Worker, new_outcome
 from stopwise.problems.best_arm import BestArm
 from stopwise.problems.best_arm_weights import ROOM, best_arm_optimum
 from stopwise.problems.many_arms import many_arms
-from stopwise.stopping.wealth_state import WealthState
+from stopwise.stopping.wealth_state import BetState, WatchedState
 
 DELTAS = (0.1, 0.01, 1e-4)
 
@@ -48,7 +48,8 @@ def test_runs_are_those_without_memory(
     monkeypatch.setattr("stopwise.problems.best_arm.pair_bound", lambda *_: math.inf)
     monkeypatch.setattr("stopwise.problems.best_arm.pair_floor", lambda *_: 0.0)
     monkeypatch.setattr(BestArm, "sole_answer", lambda *_: False)
-    monkeypatch.setattr(WealthState, "first_cell", lambda _: 0)
+    for kind in (BetState, WatchedState):
+        monkeypatch.setattr(kind, "first_cell", property(lambda _: np.zeros(1, dtype=np.int64)))
     monkeypatch.setattr("stopwise.stopping.wealth_state.replace_key", lambda *_: False)
     assert found == runs(setting, means)
     assert any(time > 0 for times, _, _ in found for time in times)

@@ -20,7 +20,7 @@ from naive_wealth import grid, log_arm
 from steps import begin
 from stopwise import Campaign
 from stopwise.campaign.status import Arm, Status
-from stopwise.core.arrays import Floats, Rng, place_of_largest
+from stopwise.core.arrays import Floats, Rng, argmax
 from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import Data
 from stopwise.core.functions import jitable
@@ -264,7 +264,7 @@ def ever_refuted(bets: Any, family: Any, means: Floats, rounds: int, rng: Rng, d
     top, made = 0.0, np.zeros(means.size)
     for t in range(rounds):
         # an adversary: the arm whose wealth is largest
-        arm = t if t < means.size else place_of_largest(made)
+        arm = t if t < means.size else argmax(made)
         sample = family.of_arm(arm).draw(means[arm], rng)
         data.counts[arm] += 1.0
         data.means[arm] += (sample - data.means[arm]) / data.counts[arm]

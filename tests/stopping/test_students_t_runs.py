@@ -18,7 +18,7 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.compile.kernels import compiled
 from stopwise.core.data import State
 from stopwise.core.functions import jitable
-from stopwise.engine.design import generator, prepare, what_suits
+from stopwise.engine.design import generator, prepare, with_defaults
 from stopwise.stopping.students_t import _arm_wealth
 from stopwise.stopping.wealth_state import wealth_state
 from validity import DELTAS, check_crossings, error_rates, most
@@ -160,7 +160,7 @@ run_on = compiled(stops)
 
 def told(problem: Any, stacks: list[Any], delta: float) -> Any:
     """The answer of such a run; None if the samples are used up."""
-    design = prepare(what_suits(problem, UNKNOWN, sw.Uniform()), None, (delta,), 10**6)
+    design = prepare(with_defaults(problem, UNKNOWN, sw.Uniform()), None, (delta,), 10**6)
     state, samples = begin(design), np.array(stacks).T.reshape(-1)
     found = run_on(design.setting, state, samples, float(design.levels[0]))
     return int(state.report.answer[0]) if found else None

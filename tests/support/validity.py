@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binom
 
 from steps import begin, instance, observe
-from stopwise.core.arrays import Floats, Rng, place_of_largest, smallest
+from stopwise.core.arrays import Floats, Rng, argmax, smallest
 from stopwise.core.data import State
 from stopwise.engine.design import Design
 from stopwise.problems.instance import Instance
@@ -35,7 +35,7 @@ class Chasing(Direct, listed=False):
 
     def next_arm(self, instance: Instance, state: State, rounds: int, rng: Rng) -> int:
         if self.luck and rounds % 3 == 1:
-            return place_of_largest(state.data.means)
+            return argmax(state.data.means)
         values = state.data.means if self.luck and rounds % 3 == 2 else state.data.counts
         place, least = 0, smallest(values)
         for k in range(values.size):

@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.cells.bound import arm_cost
-from stopwise.core.arrays import Floats, Rng, place_of_best, place_of_largest
+from stopwise.core.arrays import Floats, Rng, argbest, argmax
 from stopwise.core.checks import truth
 from stopwise.core.data import State
 from stopwise.core.errors import NotDefined
 from stopwise.core.functions import jitable
 from stopwise.core.options import Option
 from stopwise.families.family import Family, Quadratic
-from stopwise.problems.asked import Limit, some_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Problem
+from stopwise.problems.question_kind import Limit, some_arm
 from stopwise.sampling.strategy import Direct
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.stopping.rule import StoppingRule
 
 
 class APGAI(Direct):
@@ -45,7 +45,7 @@ class APGAI(Direct):
         """The largest sqrt(N) (mean - limit) to the wanted side: while no mean is there, the least clear."""
         asked: Limit = state.strategy_state
         side, limit, means = asked.side, asked.limit, instance.data.means
-        beyond = side * (means[place_of_best(means, side)] - limit) > 0.0
+        beyond = side * (means[argbest(means, side)] - limit) > 0.0
         best, found = -math.inf, 0
         for k in range(means.size):
             ahead = side * (means[k] - limit)
@@ -101,13 +101,13 @@ class JourdanReda(StoppingRule):
     def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
         """D is the largest cost of an arm on the wanted side; for "none" the least cost of all others."""
         own: SignedCosts = state.rule_state
-        signed, best = own.signed, place_of_largest(own.signed)
+        signed, best = own.signed, argmax(own.signed)
         found = abs(signed[best])
         state.report.answer[0] = best if signed[best] > 0.0 else signed.size
         if found < max(enough, 0.5):  # what counts of it is less than the cost itself
-            return weighed(state, 0.0, 0.0) if enough == -math.inf else -math.inf
+            return state.report.write(0.0, 0.0) if enough == -math.inf else -math.inf
         growth = 2.0 * math.log(4.0 + math.log(1.0 * rounds)) + 0.25
-        return weighed(state, 0.5 * counted(2.0 * found, self.exact), growth)
+        return state.report.write(0.5 * counted(2.0 * found, self.exact), growth)
 
 
 class SignedCosts(NamedTuple):

@@ -10,8 +10,8 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.checks import not_negative
 from stopwise.core.data import State
 from stopwise.core.options import NOT_NEGATIVE, Option
-from stopwise.problems.asked import every_arm
 from stopwise.problems.instance import Instance, Question
+from stopwise.problems.question_kind import every_arm
 from stopwise.sampling.strategy import Direct
 
 

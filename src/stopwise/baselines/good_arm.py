@@ -25,11 +25,10 @@ from stopwise.core.arrays import Floats, Rng, fill, total
 from stopwise.core.data import State
 from stopwise.core.options import Option
 from stopwise.families.family import Family
-from stopwise.problems.asked import some_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
+from stopwise.problems.question_kind import some_arm
 from stopwise.sampling.strategy import Direct
-from stopwise.stopping.rule import weighed
 
 
 class Rejecting(Direct, listed=False):
@@ -168,7 +167,7 @@ class BeyondLimit(RadiusRule):
         if none >= found:
             found, best = none, own.wanted.size
         state.report.answer[0] = best
-        return weighed(state, max(found, -1e9), 0.0)
+        return state.report.write(max(found, -1e9), 0.0)
 
     def evidence(self, instance: Instance, state: State, code: Code) -> float:
         own: Sides = state.rule_state

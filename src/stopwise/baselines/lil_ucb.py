@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.baselines.radius import LEVEL_STEP, check_proxy, proxy
-from stopwise.core.arrays import Floats, Rng, fill, largest, place_of_largest, total
+from stopwise.core.arrays import Floats, Rng, argmax, fill, largest, total
 from stopwise.core.checks import truth
 from stopwise.core.data import State
 from stopwise.core.functions import jitable
 from stopwise.core.options import Option
 from stopwise.families.family import Family
-from stopwise.problems.asked import best_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Problem
+from stopwise.problems.question_kind import best_arm
 from stopwise.sampling.strategy import Direct
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.stopping.rule import StoppingRule
 
 HEURISTIC = Option(
     {"type": "boolean"},
@@ -130,7 +130,7 @@ class MostSampled(StoppingRule):
 
     def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
         counts = instance.data.counts
-        arm = place_of_largest(counts)
+        arm = argmax(counts)
         others = most_factor(self.heuristic, counts.size) * (total(counts) - counts[arm])
         state.report.answer[0] = arm
-        return weighed(state, counts[arm] / (1.0 + others), 0.0)
+        return state.report.write(counts[arm] / (1.0 + others), 0.0)

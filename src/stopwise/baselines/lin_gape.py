@@ -18,10 +18,10 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import State
 from stopwise.core.functions import jitable
 from stopwise.families.family import Family
-from stopwise.problems.asked import linear_arms
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.problems.question_kind import linear_arms
+from stopwise.stopping.rule import StoppingRule
 
 
 class LinGapE(WithRadius):
@@ -123,7 +123,7 @@ class ClearGaps(StoppingRule):
         found = problem.best_evidence(family, data, cache, least, state.report.answer)
         if found >= least:
             found = _clear(instance, state.report.answer)
-        return weighed(state, found, 0.0)
+        return state.report.write(found, 0.0)
 
     def evidence(self, instance: Instance, state: State, code: Code) -> float:
         return max(0.0, float(_clear(instance, np.asarray(code))))

@@ -21,14 +21,13 @@ from stopwise.baselines.radius import (
     WithRadius,
     check_radius,
 )
-from stopwise.core.arrays import Floats, Ints, Rng, fill, place_of_best
+from stopwise.core.arrays import Floats, Ints, Rng, argbest, fill
 from stopwise.core.data import Data, State
 from stopwise.core.functions import jitable
 from stopwise.families.family import Family
-from stopwise.problems.asked import best_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
-from stopwise.stopping.rule import weighed
+from stopwise.problems.question_kind import best_arm
 
 
 class KLLUCB(WithRadius):
@@ -60,7 +59,7 @@ class KLLUCB(WithRadius):
             arm = arms[NEXT]
             arms[NEXT] = -1
             return int(arm)
-        first = place_of_best(data.means, side)
+        first = argbest(data.means, side)
         planned = Data(state.taken, data.means)  # samples in flight narrow the bounds
         ends = Ends(side, own.base + own.more[0], 1.0 * rounds)
         rival, _ = self.radius.best_bound(family, planned, ends, first, arms[RIVAL], 1.0)
@@ -205,14 +204,14 @@ class BoundsApart(RadiusRule):
         """Only an arm within epsilon of the best mean can be apart from the best."""
         own: Overlap = state.rule_state
         means, ends = instance.data.means, Ends(own.side, enough, 1.0 * rounds)
-        top = means[place_of_best(means, own.side)]
+        top = means[argbest(means, own.side)]
         found = -math.inf
         for arm in range(means.size):
             if own.side * means[arm] + own.epsilon >= own.side * top:
                 value = _evidence_of(self.radius, instance, own, arm, ends)
                 if not value <= found:
                     found, state.report.answer[0] = value, arm
-        return weighed(state, found, 0.0)
+        return state.report.write(found, 0.0)
 
     def evidence(self, instance: Instance, state: State, code: Code) -> float:
         own: Overlap = state.rule_state

@@ -25,7 +25,7 @@ from stopwise.baselines.radius import (
     check_radius,
     radius_named,
 )
-from stopwise.core.arrays import Floats, Ints, Rng, fill, place_of_smallest, total
+from stopwise.core.arrays import Floats, Ints, Rng, argmin, fill, total
 from stopwise.core.checks import choice
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingMethod, NotDefined
@@ -33,10 +33,10 @@ from stopwise.core.functions import jitable
 from stopwise.core.options import Option
 from stopwise.core.values import Value
 from stopwise.families.family import Family
-from stopwise.problems.asked import best_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Problem
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.problems.question_kind import best_arm
+from stopwise.stopping.rule import StoppingRule
 
 RACES = ("kl", "chernoff", "elimination")
 RACE = Option(
@@ -295,12 +295,12 @@ class LastLeft(StoppingRule):
         over = round_over(own.fresh, taking_part)
         if over and rounds > instance.family.first_samples() * by.size:
             _look(self.test, instance, own, taking_part, Ends(own.side, enough, 1.0 * rounds))
-        least_beaten, found = place_of_smallest(by), math.inf
+        least_beaten, found = argmin(by), math.inf
         for k in range(by.size):
             if k != least_beaten:
                 found = min(found, by[k])
         state.report.answer[0] = least_beaten
-        return weighed(state, max(found, -1e9), 0.0)
+        return state.report.write(max(found, -1e9), 0.0)
 
 
 class Beaten(NamedTuple):

@@ -22,11 +22,11 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import State
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.families.family import Family
-from stopwise.problems.asked import Limit, some_arm
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Problem
+from stopwise.problems.question_kind import Limit, some_arm
 from stopwise.sampling.strategy import Direct
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.stopping.rule import StoppingRule
 
 C = 1.01
 LOG_3, LOG_5 = math.log(3.0), math.log(5.0)
@@ -292,4 +292,4 @@ class QualifiedArm(StoppingRule):
         if steps >= 1.0 and (steps - 1.0) * LOG_3 + arms >= found:
             found, best = (steps - 1.0) * LOG_3 + arms, records.proof.size
         state.report.answer[0] = best
-        return weighed(state, max(found, -1e9), 0.0)
+        return state.report.write(max(found, -1e9), 0.0)

@@ -196,7 +196,7 @@ def _next(spec: CampaignSpec, session: Session, arm: int, weights: tuple[float, 
 def _warnings(spec: CampaignSpec, session: Session) -> list[str]:
     found = [loss_warning(spec, session.lost)]
     if session.started:
-        remark = spec.design.misplaced(session.means)
+        remark = spec.design.misplaced_warning(session.means)
         found.append(f"warning: {remark}" if remark else None)
     return [each for each in found if each]
 

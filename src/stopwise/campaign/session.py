@@ -80,7 +80,7 @@ class Session(View):
         self._random = bool(getattr(design.strategy, "uses_randomness", False))
         self._rng = generator(self.seed)
         self._ended: dict[int, bool] = {}  # in the order "told": asks, and whether they were told
-        self.fit = Fit(design.asked.family, design.problem.arms)
+        self.fit = Fit(design.given.family, design.problem.arms)
 
     def ask(self) -> Ticket:
         """What to sample next: the ticket's ``arm``. Its value is told with the ticket."""

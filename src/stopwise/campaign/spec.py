@@ -16,7 +16,7 @@ from stopwise.campaign.order import AT_RANDOM, ORDERS, WORST_CASE, check_losses,
 from stopwise.campaign.session import Session
 from stopwise.core import checks, registry, spelling
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
-from stopwise.engine.design import Design, Setting, check_deltas, prepare, usual_strategy
+from stopwise.engine.design import Design, Setting, check_deltas, default_strategy_spec, prepare
 from stopwise.paired.comparison import Comparison, comparison, question
 from stopwise.sampling.strategy import Strategy
 
@@ -88,7 +88,7 @@ class CampaignSpec(NamedTuple):
     def remark(self) -> str:
         """A warning if the stopping rule expects means far from the limits that are asked about."""
         limits = self.design.limits[: len(self.labels)]
-        return self.design.misplaced(limits) if limits else ""
+        return self.design.misplaced_warning(limits) if limits else ""
 
 
 def dump(table: Mapping[str, Any]) -> str:
@@ -199,7 +199,7 @@ def make(table: dict[str, Any], first: int | None = None) -> CampaignSpec:
     problem = spelling.problem(table["question"], len(labels), "question")
     family = spelling.family(table["family"])
     rule = "threshold" if "threshold" in table else "stopping"
-    defaults = {rule: family.usual_stopping(), "strategy": usual_strategy(problem)}
+    defaults = {rule: family.default_stopping_name(), "strategy": default_strategy_spec(problem)}
     paired = _paired(table)
     whole = {**({} if paired else defaults), **table, "arms": list(labels)}
     told = {**defaults, **whole}

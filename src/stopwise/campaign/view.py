@@ -61,7 +61,7 @@ class View:
     decision: Crossing | None
     _rounds: Rounds
     _remaining: tuple[int, Remaining | None] = (-1, None)  # with so many samples
-    _weighed: tuple[tuple[int, float], State] | None = None
+    _exact: tuple[tuple[int, float], State] | None = None
 
     @property
     def counts(self) -> Floats:
@@ -129,38 +129,38 @@ class View:
         return bool(self.ledger.marks[START] != NEVER)
 
     @property
-    def weighed(self) -> State:
+    def exact_state(self) -> State:
         """The state with exact evidence, worked out beside it when somebody looks."""
         ledger, marks = self.ledger, self.ledger.marks
         if not self.started or marks[EXACT] == marks[SEEN]:
             return ledger.state
         now = self.samples, float(self.missing.sum())
-        if self._weighed is None or self._weighed[0] != now:
+        if self._exact is None or self._exact[0] != now:
             own = copied(ledger)
             self._rounds.pay_off(self.design)
             with self._rounds.timed():
                 self._rounds.take(self.design.setting, math.inf, own, LOOK)
-            self._weighed = now, own.state
-        return self._weighed[1]
+            self._exact = now, own.state
+        return self._exact[1]
 
     @property
     def evidence(self) -> float:
         """The most evidence for any answer."""
-        return float(self.weighed.report.evidence[0])
+        return float(self.exact_state.report.evidence[0])
 
     @property
     def threshold(self) -> float:
         """What the evidence must reach."""
-        return float(self.design.levels[0] + self.weighed.report.allowance[0])
+        return float(self.design.levels[0] + self.exact_state.report.allowance[0])
 
     @property
     def leading(self) -> Answer | None:
         """The answer with the most evidence."""
-        return self.design.problem.decode(self.weighed.report.answer) if self.started else None
+        return self.design.problem.decode(self.exact_state.report.answer) if self.started else None
 
     def evidence_for(self, answer: Answer) -> float:
         """The evidence for one answer."""
-        problem, rule, state = self.design.problem, self.design.stopping, self.weighed
+        problem, rule, state = self.design.problem, self.design.stopping, self.exact_state
         about = Instance(problem, self.family, state.data, state.cache), state
         code = problem.encode(answer)
         with np.errstate(all="ignore"):  # as silent as compiled code
@@ -201,7 +201,7 @@ class View:
         history = self.ledger.history
         rows = history.curve[: history.sizes[POINTS]]
         if self.started and (not len(rows) or rows[-1, 0] != self.samples):
-            rows = np.vstack([rows, [self.samples, *np.ravel(self.weighed.report[1:])]])
+            rows = np.vstack([rows, [self.samples, *np.ravel(self.exact_state.report[1:])]])
         return rows[:, 0].astype(np.int64), rows[:, 1], rows[:, 2] + self.design.levels[0]
 
     @property

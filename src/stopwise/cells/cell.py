@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from stopwise.core.arrays import Floats
+from stopwise.core.arrays import Floats, Ints
 from stopwise.core.data import Curve, Data
 from stopwise.core.errors import MissingMethod
 from stopwise.core.functions import allocates, inline
@@ -34,11 +34,9 @@ class CellEvidence(Protocol):
     def other_evidence(self, family: Family, data: Data, cell: Cell, enough: float) -> float:
         """The evidence against any other cell."""
 
-    def first_cell(self) -> int:
-        """The index of the cell to try first: the last one with too little evidence."""
-
-    def try_first(self, j: int) -> None:
-        """Try cell j first the next time: it has too little evidence."""
+    @property
+    def first_cell(self) -> Ints:
+        """One number: the index of the last cell with too little evidence, to be tried first."""
 
 
 class Cell(Value):

@@ -86,7 +86,7 @@ def pair_cost(family: Family, data: Data, arm: int, other: int, margin: float) -
     return arm_cost(family, data, arm, x) + arm_cost(family, data, other, x + margin)
 
 
-@variants(inline=True)
+@jitable(inline=True)
 def pair_floor(family: Family, data: Data, arm: int, other: int) -> float:
     """A lower bound on ``pair_cost`` without a margin, for arms that meet at their common mean.
 
@@ -102,12 +102,12 @@ def pair_floor(family: Family, data: Data, arm: int, other: int) -> float:
 
 
 @variants(inline=True)
-def screened(family: Family) -> bool:
+def floor_is_cheaper(family: Family) -> bool:
     """Whether ``pair_floor`` is cheaper than ``pair_cost``."""
     return bool(family.arms_alike())
 
 
-variant(screened, Quadratic)(lambda family: False)
+variant(floor_is_cheaper, Quadratic)(lambda family: False)
 
 
 @jitable

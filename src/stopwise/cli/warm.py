@@ -33,12 +33,14 @@ def warm(
     from stopwise.core import spelling
     from stopwise.core.compile import kernels
     from stopwise.core.waiting import meanwhile
-    from stopwise.engine.design import prepare, what_suits
+    from stopwise.engine.design import prepare, with_defaults
     from stopwise.engine.worker import Worker
     from stopwise.studies.progress import progress_bar
 
     settings = [
-        what_suits(spelling.problem(problem, 2), spelling.family(family), spelling.strategy(name))
+        with_defaults(
+            spelling.problem(problem, 2), spelling.family(family), spelling.strategy(name)
+        )
         for family in families or FAMILIES
         for problem in problems or PROBLEMS
         for name in STRATEGIES

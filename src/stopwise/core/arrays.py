@@ -120,7 +120,7 @@ def smallest(values: Numbers) -> float:
 
 
 @jitable
-def place_of_smallest(values: Numbers) -> int:
+def argmin(values: Numbers) -> int:
     """Where the smallest value is, the first of equals."""
     found = 0
     for k in range(1, values.size):
@@ -130,7 +130,7 @@ def place_of_smallest(values: Numbers) -> int:
 
 
 @jitable
-def place_of_largest(values: Numbers) -> int:
+def argmax(values: Numbers) -> int:
     """Where the largest value is, the first of equals."""
     place = 0
     for k in range(1, values.size):
@@ -140,7 +140,7 @@ def place_of_largest(values: Numbers) -> int:
 
 
 @jitable
-def place_of_best(values: Numbers, side: float) -> int:
+def argbest(values: Numbers, side: float) -> int:
     """Where the largest (side +1) or the smallest (-1) value is, the first of equals."""
     found = 0
     for k in range(1, values.size):

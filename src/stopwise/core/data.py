@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from stopwise.core.arrays import Floats, Ints
+from stopwise.core.values import Value
 
 Answer = Hashable
 Code = Ints  # of an answer
@@ -36,12 +37,17 @@ class Plan(NamedTuple):
     totals: Floats  # the tracker's memory, see sampling/strategy.py
 
 
-class Report(NamedTuple):
+class Report(Value):
     """What a run says of its evidence after each round: apart from what it keeps."""
 
     answer: Ints  # the code of the answer with the most evidence
     evidence: Floats  # for it: one number
     allowance: Floats  # what of the level the data decide: one number
+
+    def write(self, evidence: float, allowance: float) -> float:
+        """Report the evidence and the allowance; returns their difference, the margin."""
+        self.evidence[0], self.allowance[0] = evidence, allowance
+        return evidence - allowance
 
 
 class State(NamedTuple):

@@ -1,4 +1,4 @@
-"""Functions that compiled code may call, and variants of them for some kinds of families.
+"""Functions that compiled code may call, and variants of them by the class of an argument.
 
 Methods of values need no mark: compiled code finds them by their names (compile/methods.py). This module does
 not import numba, which takes a second to load: compile/kernels.py tells it about them when it compiles.
@@ -50,9 +50,9 @@ def variants(function: F) -> F: ...
 @overload
 def variants(*, allocates: bool = False, inline: bool = False) -> Callable[[F], F]: ...
 def variants(function: Any = None, *, allocates: bool = False, inline: bool = False) -> Any:
-    """A decorator for functions and methods that have variants for some kinds of families.
+    """A decorator for functions and methods with variants by the class of their first argument.
 
-    The kind is that of the first argument besides ``self``; ``variant`` adds one.
+    ``self`` does not count, and mostly the argument is a family; ``variant`` adds a variant.
     """
     if function is None:
         return functools.partial(variants, allocates=allocates, inline=inline)
@@ -83,8 +83,7 @@ def variant(function: Function, kind: type) -> Callable[[F], F]:
         of_many: Any = function
         of_many.table[kind] = implementation
         of_many.dispatch.cache_clear()
-        if is_foreign(implementation):
-            remember_foreign((function, kind), implementation)
+        remember_foreign((function, kind), implementation)
         return implementation
 
     return remember
@@ -105,8 +104,7 @@ def allocates(method: F) -> F:
 def declare(function: Function, choose: Function, options: Options) -> None:
     """Remember a function until something is compiled and numba must know it."""
     declared.add(function)
-    if is_foreign(function):
-        remember_foreign(function, function)
+    remember_foreign(function, function)
     pending.append((function, choose, options))
 
 
@@ -143,8 +141,9 @@ def is_foreign(function: Function) -> bool:
 
 
 def remember_foreign(key: object, function: Function) -> None:
-    """Remember a user's function: if it changes, kernels are compiled anew."""
-    foreign[key] = function
+    """Remember a function from outside the package: if it changes, kernels are compiled anew."""
+    if is_foreign(function):
+        foreign[key] = function
 
 
 def _options(allocates: bool, inline: bool) -> Options:

@@ -21,7 +21,7 @@ import numpy as np
 from stopwise.core import registry
 from stopwise.core.checks import has
 from stopwise.core.errors import BadArgument, MissingMethod, Nothing, StopwiseError
-from stopwise.core.functions import is_foreign, remember_foreign
+from stopwise.core.functions import remember_foreign
 from stopwise.core.options import Option
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ValueType(type):
             plain = _without_first(bases[0].__new__)
             made.__signature__ = inspect.Signature() if own == [NOTHING] else plain
         for attribute, given in body.items():
-            if isinstance(given, FunctionType) and is_foreign(given):
+            if isinstance(given, FunctionType):
                 remember_foreign((made, attribute), given)
         return made
 
@@ -263,7 +263,7 @@ def overrides(value: Role | type[Role], method: str, family: Role | None = None)
 def check_role(name: str, given: object, kind: type[Role]) -> None:
     """Refuse what is not of this role, by the argument's name, or lacks a required method."""
     if isinstance(given, kind):
-        _check_required(type(given), kind, given)
+        _check_required(given, kind)
         return
     words = {"stopping": "a stopping rule"}.get(kind.role, f"a {kind.role}")
     shown, hint = given, ""
@@ -277,11 +277,11 @@ def check_role(name: str, given: object, kind: type[Role]) -> None:
     raise BadArgument(name, shown, f"{words}, such as {kind.example}", hint)
 
 
-def _check_required(own: type[Role], kind: type[Role], given: Role) -> None:
+def _check_required(given: Role, kind: type[Role]) -> None:
     """Refuse a class without one of its role's required methods."""
     for either in kind.required:
         methods = either.split(" or ")
-        if all(getattr(own, method) is getattr(kind, method) for method in methods):
+        if all(getattr(type(given), method) is getattr(kind, method) for method in methods):
             raise MissingMethod(methods[0], given)
 
 

@@ -43,7 +43,7 @@ class Design(NamedTuple):
     family: Family  # that which the stopping rule works with
     strategy: Strategy  # aware of costs, if there are any
     stopping: StoppingRule
-    asked: Setting  # as somebody gave the four
+    given: Setting  # the four values as the user gave them
     truth: Floats  # the arms' means; nan in a campaign
     deltas: Floats  # falling
     levels: Floats  # of the stopping rule, one for each delta: rising
@@ -57,22 +57,26 @@ class Design(NamedTuple):
     @property
     def setting(self) -> Setting:
         """The four as compiled code gets them."""
-        return Setting(self.problem, self.family, self.strategy.without_words(), self.stopping)
+        return Setting(self.problem, self.family, self.strategy.compilable(), self.stopping)
 
     @property
     def guarantee(self) -> str:
         """How sure it is that a wrong answer has probability at most delta, in words."""
         if not self.proven:
             return "not proven"
-        return "proven if its rank and union bound are right" if foreign(self.problem) else "proven"
+        return (
+            "proven if its rank and union bound are right"
+            if user_defined(self.problem)
+            else "proven"
+        )
 
-    def misplaced(self, means: Iterable[float]) -> str:
+    def misplaced_warning(self, means: Iterable[float]) -> str:
         """A warning if the stopping rule was made for means far from these; else an empty text."""
         return self.stopping.misplaced_warning(self.family, [float(mean) for mean in means])
 
     @property
     def limits(self) -> list[float]:
-        """Limits on means that refute an answer: whoever asks expects means near these."""
+        """The limits in the problem's cells: the user expects means near these."""
         found: set[float] = set()
         for answer in islice(self.problem.answers(), 2):  # few of each will do
             code = self.problem.encode(answer)
@@ -83,25 +87,25 @@ class Design(NamedTuple):
         return sorted(found)
 
 
-def foreign(problem: Problem) -> bool:
+def user_defined(problem: Problem) -> bool:
     """Whether the problem, or a part of it, is a user's: its rank and union bound are taken on trust."""
     if isinstance(problem, Problem) and is_foreign(type(problem)):
         return True
-    return isinstance(problem, tuple) and any(map(foreign, tuple.__iter__(problem)))
+    return isinstance(problem, tuple) and any(map(user_defined, tuple.__iter__(problem)))
 
 
 def default_stopping(family: Family) -> StoppingRule:
     """The stopping rule that suits the family."""
-    return registry.find("stopping", family.usual_stopping())()
+    return registry.find("stopping", family.default_stopping_name())()
 
 
-def usual_strategy(problem: Problem) -> str | dict[str, str]:
+def default_strategy_spec(problem: Problem) -> str | dict[str, str]:
     """The strategy that suits the problem, as files spell it: the league's choice (docs/league.md).
 
     Where arms compete for the highest mean a second correct answer, up to epsilon, is no issue: the
     oracle's is the best arm. Elsewhere several answers may be oracle answers, and one has to be kept to.
     """
-    if problem.several_answers() and problem.contest_sign() == 0.0:
+    if problem.several_answers() and problem.best_arm_sign() == 0.0:
         # D-tracking where arms are compared: an answer has one vector of oracle weights there
         compared = problem.goal_sign() != 0
         chosen = {"close": "bounded", "tracking": "D"} if compared else {"close": "always"}
@@ -111,7 +115,7 @@ def usual_strategy(problem: Problem) -> str | dict[str, str]:
 
 def default_strategy(problem: Problem) -> Strategy:
     """The strategy that suits the problem."""
-    return spelling.strategy(usual_strategy(problem))
+    return spelling.strategy(default_strategy_spec(problem))
 
 
 def check_deltas(delta: float | ArrayLike, name: str = "delta") -> tuple[float, ...]:
@@ -123,13 +127,13 @@ def check_deltas(delta: float | ArrayLike, name: str = "delta") -> tuple[float, 
     return tuple(values)
 
 
-def what_suits(
+def with_defaults(
     problem: Problem,
     family: Family,
     strategy: Strategy | None = None,
     stopping: StoppingRule | None = None,
 ) -> Setting:
-    """A setting in which a missing strategy or stopping rule is the one that suits."""
+    """The setting, with the defaults for a missing strategy or stopping rule."""
     check_role("problem", problem, Problem)
     check_role("family", family, Family)
     chosen = default_strategy(problem) if strategy is None else strategy
@@ -139,7 +143,7 @@ def what_suits(
 
 
 def prepare(
-    asked: Setting,
+    given: Setting,
     means: Any,
     deltas: tuple[float, ...],
     max_rounds: int,
@@ -150,18 +154,18 @@ def prepare(
 
     ``means``: of the arms, or their laws, or pilot data; None for a campaign, where nobody knows them.
     """
-    for value, role in zip(asked, (Problem, Family, Strategy, StoppingRule), strict=True):
+    for value, role in zip(given, (Problem, Family, Strategy, StoppingRule), strict=True):
         check_role(role.role, value, role)
-    problem, strategy, stopping = asked.problem, asked.strategy, asked.stopping
-    family = stopping.working_family(asked.family)
+    problem, strategy, stopping = given.problem, given.strategy, given.stopping
+    family = stopping.working_family(given.family)
     laws: tuple[Law, ...] = ()
     if means is None:
         family.check_arms(problem.arms)
         problem.check(family)
         truth = np.full(problem.arms, np.nan)
     else:
-        given, laws, _ = read_truth(means, asked.family, deviations)
-        truth = check_instance(problem, given, family, closed=bool(laws))
+        stated, laws, _ = read_truth(means, given.family, deviations)
+        truth = check_instance(problem, stated, family, closed=bool(laws))
     most = checks.whole("max_rounds", max_rounds, least=problem.arms)
     if strategy.looks_at_delta and len(deltas) > 1:
         raise BadArgument(
@@ -191,7 +195,7 @@ def prepare(
         family,
         running,
         stopping,
-        asked,
+        given,
         truth,
         falling,
         levels,

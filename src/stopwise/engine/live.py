@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints, Rng, place_of_smallest, smallest, total
+from stopwise.core.arrays import Floats, Ints, Rng, argmin, smallest, total
 from stopwise.core.data import State
 from stopwise.core.functions import jitable
 from stopwise.engine.design import Design, Setting
@@ -31,7 +31,7 @@ FOUND = 6  # a missing value has come after all
 SENT = 0  # samples, told or in flight
 SEEN = 1  # samples told
 START = 2  # SEEN when every arm had its first samples; NEVER before
-AIMED = 3  # SEEN when the strategy last chose its target
+TARGETED = 3  # SEEN when the strategy last chose its target
 ASKS = 4  # asks, including those whose samples were given up
 LEAST = 5  # samples of each arm without which there is no decision
 EXACT = 6  # SEEN when the evidence was last exact
@@ -94,14 +94,14 @@ def ask(setting: Setting, ledger: Ledger, rng: Rng) -> int:
     """The next arm; its sample is in flight from now on."""
     strategy, (state, marks, history, _) = setting.strategy, ledger
     if marks[START] == NEVER:  # arms need their first samples: the one with the fewest comes
-        arm = place_of_smallest(state.taken)
+        arm = argmin(state.taken)
         state.plan.totals[arm] += 1.0
     else:
         instance = instance_of(setting, state)
-        if marks[AIMED] != marks[SEEN]:
+        if marks[TARGETED] != marks[SEEN]:
             strategy.target(instance, state, marks[SEEN], rng)
-            marks[AIMED] = marks[SEEN]
-        strategy.resync(state)
+            marks[TARGETED] = marks[SEEN]
+        strategy.recount(state)
         arm = strategy.next_arm(instance, state, marks[SENT], rng)
     state.taken[arm] += 1.0
     marks[SENT] += 1

@@ -149,7 +149,7 @@ def run_rounds(
         observe(setting, instance, state, Clock(rounds, start), arm, sample)
         traced = rounds <= trace.arms.size
         if rounds >= start:
-            # below ``enough`` a rule may return any smaller number, which is quicker; a trace shows it
+            # below ``enough`` a rule may return any smaller number, which is quicker; not for a trace
             enough = -math.inf if traced else levels[crossed]
             margin = setting.stopping.margin(instance, state, rounds, enough)
             if math.isnan(margin):

@@ -117,7 +117,7 @@ def kernel(design: Design, state: State, trace: Trace) -> Kernel:
     """``run_rounds``, compiled for this design; itself where compilation is switched off."""
     key = (
         kernels.kind(design.setting),
-        kernels.kind(state.strategy_state),
+        kernels.kind(state),
         bool(design.laws),
         kernels.foreign_state(),
     )

@@ -276,7 +276,7 @@ class Family(Role, listed=False):
         """The family with likelihood ratios whose guarantees hold for this one: mostly itself."""
         return self
 
-    def usual_stopping(self) -> str:
+    def default_stopping_name(self) -> str:
         """The name of the stopping rule that suits the family best, unless somebody chooses."""
         known = overrides(self, "bet") or overrides(self, "regret")
         return "wealth" if known else "mixture-martingale"
@@ -377,7 +377,7 @@ class Logarithmic(OnLine, listed=False):
     def arms_alike(self) -> bool:
         return False
 
-    def usual_stopping(self) -> str:
+    def default_stopping_name(self) -> str:
         return "wealth"
 
     def additive(self) -> bool:

@@ -70,7 +70,7 @@ class PairedSession(Items):
     ) -> None:
         asked = asked_of(problem, arms, epsilon, ties, goal)
         what = comparison(family, arms, delta, epsilon, pool, ties, minimum, asked, deterministic)
-        super().__init__(what, asked.sense)
+        super().__init__(what, asked.goal_sign)
         self.family, self.delta, self.epsilon = family, float(delta), asked.epsilon
         self.deterministic = deterministic
         self.rows: list[Floats] = []  # of items that count, as told

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from stopwise.cells.bound import Bound, arm_cost, box_ends, divergence_from, total_divergence
-from stopwise.core.arrays import Floats, fill, place_of_smallest, smallest
+from stopwise.core.arrays import Floats, argmin, fill, smallest
 from stopwise.core.data import Data
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.families.family import Family, Logarithmic
@@ -124,7 +124,7 @@ class AnyLowArm(limits.ArmSides):
         """Where the answer is wrong: those of the lowest arm, or of "none"."""
         arm, means = code[0], data.means
         if arm == means.size or not means[arm] < self.threshold:
-            arm = place_of_smallest(means)
+            arm = argmin(means)
         if means[arm] > self.threshold:
             cache.code[0] = means.size
             self.optimise(family, means, cache.code, weights)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stopwise.cells.bound import precision, total_divergence
-from stopwise.cells.gap import Gap, pair_bound, pair_cost, pair_floor, screened
+from stopwise.cells.gap import Gap, floor_is_cheaper, pair_bound, pair_cost, pair_floor
 from stopwise.cells.two_minima import minima
-from stopwise.core.arrays import Floats, assign, fill, largest, place_of_largest
+from stopwise.core.arrays import Floats, argmax, assign, fill, largest
 from stopwise.core.checks import arm_count, margin
 from stopwise.core.data import Data
 from stopwise.core.functions import variant, variants
@@ -28,7 +28,7 @@ from stopwise.problems.best_arm_weights import (
 from stopwise.problems.limits import arms_in_words, narrow, nearly, up_to
 from stopwise.problems.lowest import GOALS, with_goal
 from stopwise.problems.many_arms import MANY, many_arms
-from stopwise.problems.problem import Code, Problem, Ranking, Refutation, Search, first_of_values
+from stopwise.problems.problem import Code, Problem, Ranking, Refutation, Search
 
 
 class BestArm(Problem):
@@ -129,17 +129,13 @@ class BestArm(Problem):
         return few_arms(self.arms) if self.arms < MANY else many_arms(self.arms)
 
     def rebuild_cache(self, family: Family, data: Data, cache: FewArms) -> None:
-        cache.forget()
-
-    def update_cache(
-        self, family: Family, data: Data, cache: FewArms, arm: int, before: float
-    ) -> None:
-        pass  # what is kept says of which means it is
+        cache.owner[0] = 0
+        fill(cache.weakest, 0)
 
     def first_oracle(
         self, family: Family, data: Data, cache: FewArms, code: Code, weights: Floats
     ) -> None:
-        code[0] = place_of_largest(data.means)
+        code[0] = argmax(data.means)
         if self.epsilon > 0.0 and not family.arms_alike():
             self.best_of_several(family, data, cache, code, weights)
         else:
@@ -152,34 +148,34 @@ class BestArm(Problem):
         best, top = -1.0, data.means[code[0]]
         for arm in range(data.means.size):
             if data.means[arm] >= top - self.epsilon:
-                cache.owner[0] = 0
-                value = cache.solve(family, data.means, arm, self.epsilon, cache.weights)
+                value = cache.solve_cold(family, data.means, arm, self.epsilon)
                 if value > best:
                     best, code[0] = value, arm
                     assign(weights, cache.weights)
-        cache.owner[0] = 0
 
     def first_close(self, family: Family, data: Data, cache: FewArms, search: Search) -> bool:
-        """Where a quieter arm within epsilon may be easier to prove than the best one."""
+        """Where arms differ in variance, one within epsilon may be easier to prove than the best."""
         if self.epsilon == 0.0 or family.arms_alike():
             return False
-        means = data.means
-        values, top = search.trial, means[place_of_largest(means)]
-        for arm in range(data.means.size):
+        means, values = data.means, search.trial
+        top = means[argmax(means)]
+        for arm in range(means.size):
             values[arm] = -1.0
-            if data.means[arm] >= top - self.epsilon:
-                cache.owner[0] = 0
-                values[arm] = cache.solve(family, data.means, arm, self.epsilon, cache.weights)
-        cache.owner[0] = 0
-        first_of_values(values, search)
+            if means[arm] >= top - self.epsilon:
+                values[arm] = cache.solve_cold(family, means, arm, self.epsilon)
+        least = (1.0 - search.slack) * largest(values)
+        for turn in range(search.order.size):
+            if values[search.order[turn]] >= least:
+                search.code[0] = search.order[turn]
+                break
         return True
 
     def answer_weights(
         self, family: Family, data: Data, cache: FewArms, code: Code, weights: Floats
     ) -> None:
-        """Where the answer is wrong, those of the best arm: the evidence grows for what looks right."""
+        """Where the answer is wrong, the weights of the best arm."""
         means = data.means
-        arm, best = code[0], place_of_largest(means)
+        arm, best = code[0], argmax(means)
         if not means[arm] + self.epsilon > means[best]:
             arm = best
         cache.solve(family, means, arm, self.epsilon, weights)
@@ -187,8 +183,11 @@ class BestArm(Problem):
     def best_evidence(
         self, family: Family, data: Data, cache: FewArms, enough: float, code: Code
     ) -> float:
-        """Only arms within epsilon of the largest mean have any; one cheap rival shows it is too little."""
-        best, top = 0.0, data.means[place_of_largest(data.means)]
+        """Only arms within epsilon of the largest mean have evidence.
+
+        For each of them the search ends at the first rival below ``enough``.
+        """
+        best, top = 0.0, data.means[argmax(data.means)]
         for arm in range(data.means.size):
             if data.means[arm] >= top - self.epsilon:
                 value = self.arm_evidence(family, data, cache, enough, arm)
@@ -220,18 +219,18 @@ class BestArm(Problem):
 
     def sole_answer(self, family: Family, data: Data, cache: FewArms, code: Code) -> bool:
         """An arm whose mean is larger than any other by more than epsilon."""
-        best, rivals = place_of_largest(data.means), 0
+        best, rivals = argmax(data.means), 0
         for k in range(data.means.size):
             rivals += data.means[k] >= data.means[best] - self.epsilon
         code[0] = best
         return rivals == 1
 
     def leading_answer(self, family: Family, data: Data, cache: FewArms, code: Code) -> bool:
-        code[0] = place_of_largest(data.means)
+        code[0] = argmax(data.means)
         return True  # the best arms are all correct
 
     def answer_at(self, family: Family, data: Data, cache: FewArms, code: Code) -> None:
-        code[0] = place_of_largest(data.means)
+        code[0] = argmax(data.means)
 
     def refute(
         self,
@@ -244,7 +243,7 @@ class BestArm(Problem):
     ) -> float:
         """The penalty is for the rival's samples alone; of rivals at the same price, the best one."""
         arm, best, other = code[0], math.inf, 1 if code[0] == 0 else 0
-        most = self.ceiling(family, data, cache, arm, penalty, found.arms)
+        most = self.cost_limit(family, data, arm, penalty, found.arms)
         for k in range(data.means.size):
             if k == arm or (most < math.inf and pair_floor(family, data, arm, k) > most):
                 continue
@@ -257,11 +256,14 @@ class BestArm(Problem):
         found.arms[arm] = found.arms[other] = 1.0
         return Gap(arm, other, self.epsilon).project(family, data, found.model)
 
-    def ceiling(
-        self, family: Family, data: Data, cache: FewArms, arm: int, penalty: float, last: Floats
+    def cost_limit(
+        self, family: Family, data: Data, arm: int, penalty: float, last: Floats
     ) -> float:
-        """The price of the rival that was the cheapest before: dearer ones can be skipped."""
-        if self.epsilon > 0.0 or not screened(family):
+        """An upper bound on the cheapest rival's cost; infinite if floors save no time.
+
+        It is the cost of the rival that was the cheapest before, which ``last`` marks.
+        """
+        if self.epsilon > 0.0 or not floor_is_cheaper(family):
             return math.inf
         for k in range(data.means.size):
             if k != arm and last[k] > 0.0:
@@ -287,7 +289,7 @@ class BestArm(Problem):
     def goal_sign(self) -> int:
         return 1
 
-    def contest_sign(self) -> float:
+    def best_arm_sign(self) -> float:
         return 1.0
 
     def ranking(self) -> Ranking | None:
@@ -320,6 +322,7 @@ class BestArm(Problem):
         return Gap(code[0], j if j < code[0] else j + 1, self.epsilon)  # every other arm
 
     def transport_cost(self, family: Family, data: Data, code: Code, closest: Floats) -> float:
+        """As the default, without a model for every rival."""
         arm, margin = code[0], self.epsilon
         best, partner = np.inf, 0
         for other in range(self.arms):

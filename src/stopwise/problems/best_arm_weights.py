@@ -54,16 +54,18 @@ class FewArms(Value):
             self.state[arm] = 0.0  # a cold start
         return best_arm_optimum(family, means, arm, margin, weights, self.state)
 
-    def forget(self) -> None:
-        """Begin anew, so that rounding cannot pile up."""
+    def solve_cold(self, family: Family, means: Floats, arm: int, margin: float) -> float:
+        """The value of an answer, from a cold start, which the next answer has too."""
         self.owner[0] = 0
-        fill(self.weakest, 0)
+        value = self.solve(family, means, arm, margin, self.weights)
+        self.owner[0] = 0
+        return value
 
 
 def few_arms(arms: int) -> FewArms:
-    """Before the first sample."""
-    whole = np.zeros((2, arms), dtype=np.int64)
-    return FewArms(whole[0, :1], np.zeros(ROOM * arms), whole[1], np.zeros(arms))
+    """The cache of ``BestArm`` before the first sample."""
+    owner, weakest = np.zeros(1, dtype=np.int64), np.zeros(arms, dtype=np.int64)
+    return FewArms(owner, np.zeros(ROOM * arms), weakest, np.zeros(arms))
 
 
 @jitable
@@ -73,8 +75,8 @@ def end_distance(low: float, high: float) -> float:
     return max(END * width, 1e-15 * abs(high))
 
 
-class Contest(NamedTuple):
-    """An answer and its rivals, and how far the answer's model x may go."""
+class Rivals(NamedTuple):
+    """An answer, its rivals, and the range of the answer's model x."""
 
     means: Floats
     arm: int
@@ -111,10 +113,10 @@ def best_arm_optimum(
             return floor
     edge = end_distance(low, high) if floor > 0.0 else 0.0
     gaps, rates = state[count : 2 * count], state[2 * count :]  # g_j, and 1 over its derivative
-    contest = Contest(means, arm, margin, low, right, floor)
+    rivals = Rivals(means, arm, margin, low, right, floor)
     close = NEAR
-    if not _warm(contest, state):
-        _cold_start(family, contest, state)
+    if not _warm_start(rivals, state):
+        _cold_start(family, rivals, state)
         close = NEAR_FROM_COLD
     y, total, solved = state[arm], 1.0, False
     below, above = floor, math.inf  # the root of S(y) = 1 lies between
@@ -224,8 +226,7 @@ def _quadratic_optimum(
         weights[j] = 1.0 / (weights[j] * s - 1.0)
         total += weights[j]
     weights[arm] = 1.0
-    for j in range(count):
-        weights[j] /= total
+    divide(weights, total)
     return 1.0 / (s * total)
 
 
@@ -260,13 +261,13 @@ def _rivals_alone(family: Family, means: Floats, arm: int, limit: float, weights
 
 
 @jitable
-def _warm(contest: Contest, state: Floats) -> bool:
-    """Whether a kept state, moved with the means, is a point from which these means can be solved.
+def _warm_start(rivals: Rivals, state: Floats) -> bool:
+    """Move a kept state with the means; returns whether Newton's method can start there.
 
     If arms were Gaussian right - x_j = gap_j y/Y_j, which goes with y/gap_j; y nearly goes with the least
     gap squared: an iteration less.
     """
-    means, arm, margin, low, right, floor = contest
+    means, arm, margin, low, right, floor = rivals
     if not state[arm] > floor:
         return False
     count, least, nearest = means.size, math.inf, 0
@@ -299,12 +300,12 @@ def _next_level(y: float, floor: float, mass: float, bend: float) -> float:
 
 
 @jitable
-def _cold_start(family: Family, contest: Contest, state: Floats) -> None:
+def _cold_start(family: Family, rivals: Rivals, state: Floats) -> None:
     """As for Gaussian arms with the variance half-way: g_j = y at a share y/Y_j of the gap.
 
     There S(y) = sum_j (Y_j/y - 1)^-2, and Newton's method for S^(-1/2) = 1 in 1/y rises to the root.
     """
-    means, arm, margin, low, right, floor = contest
+    means, arm, margin, low, right, floor = rivals
     least = math.inf
     for j in range(means.size):
         if j != arm:
@@ -383,19 +384,19 @@ def _logarithmic_optimum(
             return 0.0
         if j != arm:
             most = min(most, family.of_arm(arm).divergence(mu, means[j] - margin))
-    contest = Contest(means, arm, margin, -math.inf, mu, 0.0)
+    rivals = Rivals(means, arm, margin, -math.inf, mu, 0.0)
     y, low, high = state[arm], 0.0, most
     if not 0.0 < y < most:
         y = 0.5 * most
         fill(state, 0.0)
     for turn in range(LONGEST):
         jump = turn > 8  # Newton's method would have found a root
-        mass, bend = _excess(family, contest, y, 1e-14 if jump else 1e-9, state)
+        mass, bend = _excess(family, rivals, y, 1e-14 if jump else 1e-9, state)
         if abs(mass - 1.0) <= CLOSE:
             break
         if high - low <= 1e-12 * high:  # a jump: a little below it z_j is steady
             y = low * (1.0 - 1e-11)
-            _excess(family, contest, y, 1e-14, state)
+            _excess(family, rivals, y, 1e-14, state)
             break
         if mass > 1.0:
             high = y
@@ -421,13 +422,13 @@ def _next(y: float, low: float, high: float, mass: float, bend: float) -> float:
 
 @jitable
 def _excess(
-    family: Family, contest: Contest, y: float, close: float, state: Floats
+    family: Family, rivals: Rivals, y: float, close: float, state: Floats
 ) -> tuple[float, float]:
     """S(y) and its slope; z_j(y) goes to the state, as exact as ``close`` squared.
 
     g_j is concave: Newton's method for g_j(z) = y comes from the left after its first step.
     """
-    means, arm, margin, _, _, _ = contest
+    means, arm, margin, _, _, _ = rivals
     mass, bend, own = 0.0, 0.0, family.of_arm(arm).variance_at(means[arm])
     cost = family.of_arm(arm).sample_cost()
     for j in range(means.size):

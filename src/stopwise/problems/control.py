@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from stopwise.cells.gap import Gap, balanced, pair_cost, separation_beyond
-from stopwise.core.arrays import Floats, Ints, assign, fill, place_of_largest
+from stopwise.core.arrays import Floats, Ints, argmax, assign, fill
 from stopwise.core.checks import arm_count, margin, whole
 from stopwise.core.data import Data
 from stopwise.core.errors import BadArgument
@@ -513,7 +513,7 @@ class AnyBetterThan(AgainstControl):
         """Where the answer is wrong: those of the best arm, or of "none"."""
         value = self.solve_round(family, data.means, code, weights)
         if value == 0.0:
-            best, none = place_of_largest(data.means), self.arms - 1
+            best, none = argmax(data.means), self.arms - 1
             place = best if best < self.control else best - 1
             cache.code[0] = place if data.means[best] > data.means[self.control] else none
             self.solve_round(family, data.means, cache.code, weights)

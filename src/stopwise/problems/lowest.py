@@ -7,30 +7,34 @@ sign; the problem inside is asked with the mirrored family and means.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar, cast
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from stopwise.cells.cell import Cell
 from stopwise.core.arrays import Floats
 from stopwise.core.checks import choice
-from stopwise.core.compile.methods import finder
 from stopwise.core.data import Data
-from stopwise.core.functions import Function, jitable
+from stopwise.core.functions import jitable
 from stopwise.families.family import Family
 from stopwise.families.mirror import mirrored
 from stopwise.problems.problem import Answer, Cache, Code, Problem, Ranking, Refutation, Search
 
 GOALS = ("max", "min")
+F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Problem)
 
 
-class Image(NamedTuple):
-    """The cache of the problem inside, and room for the mirrored means."""
+def _same(method: F) -> F:
+    """The method of the problem inside, where the goal changes nothing. In plain Python only."""
 
-    inside: Cache
-    means: Floats
+    @functools.wraps(method)
+    def forward(self: Lowest, *given: Any) -> Any:
+        return getattr(self.problem, method.__name__)(*given)
+
+    return cast("F", forward)
 
 
 class Lowest(Problem, listed=False):
@@ -46,32 +50,53 @@ class Lowest(Problem, listed=False):
     def __repr__(self) -> str:
         return f"{repr(self.problem)[:-1]}, goal='min')"
 
+    answers = _same(Problem.answers)
+    encode = _same(Problem.encode)
+    decode = _same(Problem.decode)
+    answer_count = _same(Problem.answer_count)
+    code_size = _same(Problem.code_size)
+    several_answers = _same(Problem.several_answers)
+    check = _same(Problem.check)
+    grows = _same(Problem.grows)
+    adaptive_bound = _same(Problem.adaptive_bound)
+    rank = _same(Problem.rank)
+    union_bound = _same(Problem.union_bound)
+    named_arms = _same(Problem.named_arms)
+    listed_answers = _same(Problem.listed_answers)
+    is_model = _same(Problem.is_model)  # where -mu is a model mu is
+
+    def tie_text(self, means: Floats) -> tuple[str, str]:
+        return self.problem.tie_text(-means)
+
     def question_text(self) -> str:
         return self.problem.question_text().replace("high", "low")
+
+    def goal_sign(self) -> int:
+        return -self.problem.goal_sign()
+
+    def best_arm_sign(self) -> float:
+        return -self.problem.best_arm_sign()
 
     def answer_text(self, answer: Answer, labels: Sequence[str]) -> str:
         text = self.problem.answer_text(answer, [f"{{{k}}}" for k in range(len(labels))])
         return text.replace("best", "lowest").replace("better", "lower").format(*labels)
 
-    def tie_text(self, means: Floats) -> tuple[str, str]:
-        return self.problem.tie_text(-means)
-
-    def correct_answers(self, means: Floats) -> Iterator[Answer]:
-        return self.problem.correct_answers(-means)
-
-    def goal_sign(self) -> int:
-        return -self.problem.goal_sign()
-
-    def contest_sign(self) -> float:
-        return -self.problem.contest_sign()
-
     def ranking(self) -> Ranking | None:
         inside = self.problem.ranking()
-        return None if inside is None else inside._replace(sense=-inside.sense)
+        return None if inside is None else inside._replace(goal_sign=-inside.goal_sign)
 
     def with_slack(self, slack: float) -> Lowest | None:
         inside = self.problem.with_slack(slack)
         return None if inside is None else Lowest(inside)
+
+    def correct_answers(self, means: Floats) -> Iterator[Answer]:
+        return self.problem.correct_answers(-means)
+
+    def candidates(self, family: Family, means: Floats) -> Iterator[Answer]:
+        return self.problem.candidates(mirrored(family), -means)
+
+    def cell_count(self, code: Code) -> int:
+        return self.problem.cell_count(code)
 
     def cell(self, code: Code, j: int) -> Cell:
         return self.problem.cell(code, j).mirror()
@@ -80,6 +105,9 @@ class Lowest(Problem, listed=False):
         found = self.problem.transport_cost(mirrored(family), _negated(data), code, closest)
         _negate(closest)
         return found
+
+    def optimise(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
+        return self.problem.optimise(mirrored(family), -means, code, weights)
 
     def models(self, family: Family, data: Data, code: Code) -> Floats:
         return -self.problem.models(mirrored(family), _negated(data), code)
@@ -95,11 +123,54 @@ class Lowest(Problem, listed=False):
     def init_cache(self, family: Family) -> Image:
         return Image(self.problem.init_cache(mirrored(family)), np.zeros(self.arms))
 
+    def rebuild_cache(self, family: Family, data: Data, cache: Image) -> None:
+        for k in range(data.means.size):
+            cache.means[k] = -data.means[k]
+        self.problem.rebuild_cache(mirrored(family), _mirrored_data(data, cache), cache.inside)
+
     def update_cache(
         self, family: Family, data: Data, cache: Image, arm: int, before: float
     ) -> None:
-        image = _image(data, cache)
+        cache.means[arm] = -data.means[arm]
+        image = _mirrored_data(data, cache)
         self.problem.update_cache(mirrored(family), image, cache.inside, arm, -before)
+
+    def solve_round(self, family: Family, means: Floats, code: Code, weights: Floats) -> float:
+        return self.problem.solve_round(mirrored(family), -means, code, weights)
+
+    def first_oracle(
+        self, family: Family, data: Data, cache: Image, code: Code, weights: Floats
+    ) -> None:
+        image = _mirrored_data(data, cache)
+        self.problem.first_oracle(mirrored(family), image, cache.inside, code, weights)
+
+    def answer_weights(
+        self, family: Family, data: Data, cache: Image, code: Code, weights: Floats
+    ) -> None:
+        image = _mirrored_data(data, cache)
+        self.problem.answer_weights(mirrored(family), image, cache.inside, code, weights)
+
+    def best_evidence(
+        self, family: Family, data: Data, cache: Image, enough: float, code: Code
+    ) -> float:
+        image = _mirrored_data(data, cache)
+        return self.problem.best_evidence(mirrored(family), image, cache.inside, enough, code)
+
+    def sole_answer(self, family: Family, data: Data, cache: Image, code: Code) -> bool:
+        image = _mirrored_data(data, cache)
+        return self.problem.sole_answer(mirrored(family), image, cache.inside, code)
+
+    def leading_answer(self, family: Family, data: Data, cache: Image, code: Code) -> bool:
+        image = _mirrored_data(data, cache)
+        return self.problem.leading_answer(mirrored(family), image, cache.inside, code)
+
+    def answer_at(self, family: Family, data: Data, cache: Image, code: Code) -> None:
+        _negate(data.means)  # and back: a change of sign loses nothing
+        self.problem.answer_at(mirrored(family), data, cache.inside, code)
+        _negate(data.means)
+
+    def fitted(self, family: Family, data: Data, means: Floats) -> None:
+        self.problem.fitted(family, data, means)  # linear in the means: no mirror is needed
 
     def refute(
         self,
@@ -110,15 +181,16 @@ class Lowest(Problem, listed=False):
         penalty: float,
         found: Refutation,
     ) -> float:
-        image, inside = _image(data, cache), cache.inside
-        cost = self.problem.refute(mirrored(family), image, inside, code, penalty, found)
+        _negate(data.means)
+        cost = self.problem.refute(mirrored(family), data, cache.inside, code, penalty, found)
+        _negate(data.means)
         _negate(found.model)
         return cost
 
     def first_reachable(
         self, family: Family, data: Data, cache: Image, level: float, held: bool, search: Search
     ) -> float:
-        image, inside = _image(data, cache), cache.inside
+        image, inside = _mirrored_data(data, cache), cache.inside
         _negate(search.point)
         barrier = self.problem.first_reachable(mirrored(family), image, inside, level, held, search)
         _negate(search.point)
@@ -132,36 +204,6 @@ def with_goal(goal: str, problem: P) -> P:
     return cast("P", Lowest(problem)) if lowest else problem
 
 
-def _same(inside: Function) -> Function:
-    """The method of the problem inside, where the goal changes nothing."""
-    return lambda self, *given: inside(self.problem, *given)
-
-
-def _in_mirror(inside: Function) -> Function:
-    """The method of the problem inside, at the mirrored means."""
-    return lambda self, family, means, *given: inside(
-        self.problem, mirrored(family), -means, *given
-    )
-
-
-def _in_run(inside: Function) -> Function:
-    """The method of the problem inside, with the data and the cache of a run."""
-    return lambda self, family, data, cache, *given: inside(
-        self.problem, mirrored(family), _image(data, cache), cache.inside, *given
-    )
-
-
-# where -mu is a model mu is, and fitted means are linear in the means: neither needs a mirror
-SAME = """answers encode decode answer_count code_size several_answers check grows rank union_bound
-    adaptive_bound named_arms listed_answers is_model cell_count fitted"""
-IN_MIRROR = "candidates optimise solve_round"
-IN_RUN = """rebuild_cache first_oracle answer_weights best_evidence sole_answer leading_answer
-    answer_at"""
-for forward, names in ((_same, SAME), (_in_mirror, IN_MIRROR), (_in_run, IN_RUN)):
-    for name in names.split():
-        setattr(Lowest, name, forward(finder(name)))
-
-
 @jitable
 def _negate(values: Floats) -> None:
     for k in range(values.size):
@@ -173,9 +215,14 @@ def _negated(data: Data) -> Data:
     return Data(data.counts, -data.means)
 
 
+class Image(NamedTuple):
+    """The cache of the problem inside, and the mirrored means."""
+
+    inside: Cache
+    means: Floats
+
+
 @jitable
-def _image(data: Data, cache: Image) -> Data:
-    """The data in the mirror: the cache has room for the means."""
-    for k in range(data.means.size):
-        cache.means[k] = -data.means[k]
+def _mirrored_data(data: Data, cache: Image) -> Data:
+    """The data of a run in the mirror, of which the cache keeps the means."""
     return Data(data.counts, cache.means)

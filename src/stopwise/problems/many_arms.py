@@ -21,7 +21,7 @@ import numpy as np
 from stopwise.core.arrays import Floats
 from stopwise.core.functions import jitable, variant, variants
 from stopwise.families.family import Family, Logarithmic, OneVariance
-from stopwise.problems.best_arm_weights import ROOM, TIED, FewArms, best_arm_optimum
+from stopwise.problems.best_arm_weights import TIED, FewArms, best_arm_optimum, few_arms
 
 MANY = 64  # arms from which on curves are quicker
 RANGE = 0.01  # how far s may be, relatively, from where a curve was expanded
@@ -29,7 +29,7 @@ CLOSE = 1e-6  # of s: where the next step is nothing
 TURNS = 12
 
 # rows of the curves: the rival's mean, right - x, the s at which the curve is expanded, and the curve
-MEAN, PLACE, AT, VALUE, SLOPE, BEND = range(6)
+MEAN, DISTANCE, AT, VALUE, SLOPE, BEND = range(6)
 
 
 class ManyArms(FewArms):
@@ -37,55 +37,39 @@ class ManyArms(FewArms):
 
     curves: Floats
 
+    @variants
     def solve(
         self, family: Family, means: Floats, arm: int, margin: float, weights: Floats
     ) -> float:
-        return solve_curves(family, self, means, arm, margin, weights)
+        """The value of an answer and its weights, by its rivals' curves where they are known."""
+        # where the answer's mean is at the end of the interval the curves have poles
+        curved = family.arms_alike() and means[arm] + margin <= family.interval()[1]
+        if curved and self.owner[0] == arm + 1:
+            value = by_curves(family, self.curves, means, arm, margin, weights)
+            if value > 0.0:
+                return value
+        self.owner[0], self.state[arm] = 0, 0.0
+        value = best_arm_optimum(family, means, arm, margin, weights, self.state)
+        if curved and value > 0.0:  # else means are tied, and every weight is the same
+            self.owner[0], s = arm + 1, 1.0 / self.state[arm]
+            for j in range(means.size):
+                self.curves[MEAN, j], self.curves[DISTANCE, j], self.curves[AT, j] = (
+                    means[j],
+                    self.state[j],
+                    s,
+                )
+            for j in range(means.size):
+                if j != arm and not expand(family, self.curves, means, arm, j, margin, s):
+                    self.owner[0] = 0
+        return value
+
+    variant(solve, OneVariance)(FewArms.solve)
+    variant(solve, Logarithmic)(FewArms.solve)
 
 
 def many_arms(arms: int) -> ManyArms:
-    """Before the first sample."""
-    whole = np.zeros((2, arms), dtype=np.int64)
-    curves = np.zeros((6, arms))
-    return ManyArms(whole[0, :1], np.zeros(ROOM * arms), whole[1], np.zeros(arms), curves)
-
-
-@variants
-def solve_curves(
-    family: Family, kept: ManyArms, means: Floats, arm: int, margin: float, weights: Floats
-) -> float:
-    """The value of an answer and its weights, by its rivals' curves where they are known."""
-    # where the answer's mean is at the end of the interval the curves have poles
-    curved = family.arms_alike() and means[arm] + margin <= family.interval()[1]
-    if curved and kept.owner[0] == arm + 1:
-        value = by_curves(family, kept.curves, means, arm, margin, weights)
-        if value > 0.0:
-            return value
-    kept.owner[0], kept.state[arm] = 0, 0.0
-    value = best_arm_optimum(family, means, arm, margin, weights, kept.state)
-    if curved and value > 0.0:  # else means are tied, and every weight is the same
-        kept.owner[0], s = arm + 1, 1.0 / kept.state[arm]
-        for j in range(means.size):
-            kept.curves[MEAN, j], kept.curves[PLACE, j], kept.curves[AT, j] = (
-                means[j],
-                kept.state[j],
-                s,
-            )
-        for j in range(means.size):
-            if j != arm and not expand(family, kept.curves, means, arm, j, margin, s):
-                kept.owner[0] = 0
-    return value
-
-
-@variant(solve_curves, OneVariance)
-@variant(solve_curves, Logarithmic)
-def _solve_without_curves(
-    family: Family, kept: ManyArms, means: Floats, arm: int, margin: float, weights: Floats
-) -> float:
-    if kept.owner[0] != arm + 1:
-        kept.owner[0] = arm + 1
-        kept.state[arm] = 0.0  # a cold start
-    return best_arm_optimum(family, means, arm, margin, weights, kept.state)
+    """The cache of ``BestArm`` with many arms before the first sample."""
+    return ManyArms._make((*few_arms(arms), np.zeros((6, arms))))
 
 
 @jitable
@@ -95,7 +79,7 @@ def by_curves(
     """Newton's method for S^(-1/2) = 1 in s; 0 where the curves are of no use."""
     s, moved = curves[AT, arm], means[arm] != curves[MEAN, arm]
     if moved:  # y nearly goes with the least gap squared
-        nearest = margin - math.inf
+        nearest = -math.inf
         for j in range(means.size):
             if j != arm:
                 nearest = max(nearest, means[j] - margin)
@@ -152,7 +136,7 @@ def expand(
         return False
     # as if arms were Gaussian, where ``place`` goes with y over the gap
     before = curves[MEAN, arm] - max(curves[MEAN, j] - margin, low)
-    place = min(curves[PLACE, j] * y * curves[AT, j] * before / span, 0.9 * span)
+    place = min(curves[DISTANCE, j] * y * curves[AT, j] * before / span, 0.9 * span)
     for _ in range(TURNS):
         x = mu - place
         rest = x + margin - means[j]
@@ -171,7 +155,7 @@ def expand(
         if abs(y - level) <= 0.5 * RANGE * y:
             e = level / z
             fall = -rest / u * by  # of b in y
-            curves[MEAN, j], curves[PLACE, j], curves[AT, j] = means[j], place, 1.0 / level
+            curves[MEAN, j], curves[DISTANCE, j], curves[AT, j] = means[j], place, 1.0 / level
             curves[VALUE, j], curves[SLOPE, j] = 1.0 / z, e * e / b
             curves[BEND, j] = -e * e / b * (2.0 * level * (1.0 - e / b) - level * level * fall / b)
             return True

@@ -126,7 +126,7 @@ class MinimumThreshold(OneThreshold, TwoAnswers):
 
     def first_close(self, family: Family, data: Data, cache: Scratch, search: Search) -> bool:
         """With epsilon only the box around the region is looked at."""
-        if self.epsilon == 0.0 and not search.forced:
+        if self.epsilon == 0.0 and not search.always_close:
             return False
         return close_of_listed(self, family, data, cache, search)
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise.cells.cell import Cell, CellEvidence
-from stopwise.core.arrays import Floats, Ints, assign, largest
+from stopwise.core.arrays import Floats, Ints, assign
 from stopwise.core.data import Answer as Answer, Code as Code, Data
 from stopwise.core.errors import BadArgument, MissingMethod
 from stopwise.core.functions import allocates, inline, jitable
@@ -44,7 +44,7 @@ OFF_THE_BOUNDARY = "Guess means off the boundary, or give a range as (low, high)
 class Ranking(NamedTuple):
     """A question that comparisons of two arms answer: the ``m`` best arms, or those above a control."""
 
-    sense: int  # 1: higher is better; -1: lower
+    goal_sign: int  # 1: higher is better; -1: lower
     epsilon: float
     m: int = 1
     control: int = -1  # none
@@ -90,12 +90,11 @@ class Refutation(NamedTuple):
     model: Floats
     arms: Floats
     trial: Floats  # scratch
-    memo: Floats  # the problem's own: 4 numbers for each arm, zeros at first
 
 
 def refutation(arms: int) -> Refutation:
     """Empty room for so many arms."""
-    return Refutation(np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros((4, arms)))
+    return Refutation(np.zeros(arms), np.zeros(arms), np.zeros(arms))
 
 
 @jitable
@@ -130,11 +129,14 @@ class Search(NamedTuple):
     code: Code  # the answer
     point: Floats  # a model of the region at which it is an oracle answer (or nan, see ``reach``)
     trial: Floats  # scratch
-    slack: float = -1.0  # see ``first_close``; negative: reachable answers may be bounds
-    forced: bool = False  # the same also where what can be reached is solved for
+    # how far below the largest value, relatively, a close answer may be; negative: pursue reachable answers
+    slack: float = -1.0
+    always_close: bool = (
+        False  # pursue close answers even where ``reach`` solves for the reachable ones
+    )
 
 
-BY_VALUE = -math.inf  # in place of a barrier
+BY_VALUE = -math.inf  # what ``first_reachable`` returns in place of a barrier for a close answer
 
 
 @jitable
@@ -154,17 +156,7 @@ def close_of_listed(
     return False
 
 
-@jitable
-def first_of_values(values: Floats, search: Search) -> None:
-    """The first answer in the order whose value is close to the largest."""
-    least = (1.0 - search.slack) * largest(values)
-    for turn in range(search.order.size):
-        if values[search.order[turn]] >= least:
-            search.code[0] = search.order[turn]
-            return
-
-
-def nothing_known(problem: Problem, family: Family) -> bool:
+def reach_unknown(problem: Problem, family: Family) -> bool:
     """Whether the problem says nothing about which answers can be reached."""
     return not overrides(problem, "reach", family)
 
@@ -256,7 +248,7 @@ class Problem(Role, listed=False):
 
     @inline
     def fitted(self, family: Family, data: Data, means: Floats) -> None:
-        """The means as the problem has them, given the arms' own: by default these, for arms not related."""
+        """Write the estimated means under the problem's model: by default the sample means."""
         assign(means, data.means)
 
     def answer_at(self, family: Family, data: Data, cache: Cache, code: Code) -> None:
@@ -304,7 +296,7 @@ class Problem(Role, listed=False):
         enough: float,
     ) -> float:
         """The least evidence against any of an answer's cells, up to the first below ``enough``."""
-        least, count, last = math.inf, self.cell_count(code), rule.first_cell()
+        least, count, last = math.inf, self.cell_count(code), rule.first_cell[0]
         first = -1 if enough > -math.inf and last < count else 0  # turn -1: the last weak cell
         for turn in range(first, count):
             j = last if turn < 0 else turn
@@ -312,7 +304,7 @@ class Problem(Role, listed=False):
             if not value >= least:
                 least = value
             if value < enough:
-                rule.try_first(j)
+                rule.first_cell[0] = j
                 break
         return least
 
@@ -351,7 +343,7 @@ class Problem(Role, listed=False):
 
         For questions of which no more is known than bounds on what can be reached; False for others.
         """
-        return search.forced and close_of_listed(self, family, data, cache, search)
+        return search.always_close and close_of_listed(self, family, data, cache, search)
 
     def listed_answers(self) -> Ints:
         """The codes of all answers, in order; empty where they are combinations and never listed."""
@@ -433,10 +425,10 @@ class Problem(Role, listed=False):
         """Whether arms compete for the highest mean (1), for the lowest (-1), or not at all (0)."""
         return 0
 
-    def contest_sign(self) -> float:
-        """Whether the arms are the answers, and compete for the highest mean (1) or the lowest (-1).
+    def best_arm_sign(self) -> float:
+        """``goal_sign`` if the answers are the arms themselves, as for ``BestArm``; else 0.
 
-        Then cell j of answer i lets the j-th of the other arms overtake arm i. By default 0: they are not.
+        Then cell j of answer i lets the j-th of the other arms overtake arm i.
         """
         return 0.0
 
@@ -497,7 +489,10 @@ class Problem(Role, listed=False):
 
     @allocates
     def upper_bound(self, family: Family, data: Data, code: Code) -> float:
-        """What the witness at these weights concedes, an upper bound on the value; nan: see oracles."""
+        """What the witness at these weights concedes, an upper bound on the value.
+
+        nan: there is no closed form, and oracles/witness.py bounds the value.
+        """
         return math.nan
 
     def vertices(self, family: Family, data: Data, code: Code) -> Floats:

@@ -34,7 +34,7 @@ from stopwise.problems.problem import (
     Problem,
     Refutation,
     Search,
-    nothing_known,
+    reach_unknown,
     refutation,
     unknown_answer,
 )
@@ -186,8 +186,8 @@ class Link(Chain):
     def first_reachable(self, level: float, spent: float, start: int, search: Search) -> float:
         part, family, data, own = self.part, self.family, self.data, self.search
         assign(own.code, search.code[start : start + own.code.size])  # a close answer may be kept
-        forced = search.forced or own.forced
-        own = Search(own.order, own.code, own.point, own.trial, search.slack, forced)
+        always = search.always_close or own.always_close
+        own = Search(own.order, own.code, own.point, own.trial, search.slack, always)
         barrier = spent + part.first_reachable(family, data, self.cache, level - spent, False, own)
         assign(search.code[start : start + own.code.size], own.code)
         for k in range(self.group.size):
@@ -303,7 +303,7 @@ class Product(Problem):
             own = family.of_arms(group)
             a, b, c, d, e, f = (np.zeros(group.size) for _ in range(6))
             code = np.zeros(part.code_size(), dtype=np.int64)
-            forced = nothing_known(part, own)
+            forced = reach_unknown(part, own)
             search = Search(part.listed_answers(), code, e, f, -1.0, forced)
             found = refutation(group.size)
             kept = part.init_cache(own)

@@ -49,8 +49,8 @@ class CostAware(Strategy, listed=False):
     def pursues(self) -> bool:
         return self.strategy.pursues()
 
-    def without_words(self) -> CostAware:
-        return self._replace(strategy=self.strategy.without_words())
+    def compilable(self) -> CostAware:
+        return self._replace(strategy=self.strategy.compilable())
 
 
 class Spending(NamedTuple):

@@ -16,12 +16,12 @@ from stopwise.core.arrays import (
     Floats,
     Ints,
     Rng,
+    argmax,
+    argmin,
     assign,
     divide,
     fill,
     largest,
-    place_of_largest,
-    place_of_smallest,
 )
 from stopwise.core.data import Data, Plan, State
 from stopwise.core.errors import NotDefined
@@ -282,7 +282,7 @@ class FrankWolfe(Learner):
             fill(pieces.goal, 1.0 / arms)
         elif found == 1:
             fill(pieces.goal, 0.0)
-            pieces.goal[place_of_largest(pieces.slopes[0])] = 1.0
+            pieces.goal[argmax(pieces.slopes[0])] = 1.0
         else:
             play(pieces.slopes, found, pieces.tableau, pieces.goal)
         for k in range(arms):
@@ -339,7 +339,7 @@ def nearly_least(
     """
     means = pieces.means
     data, cells = Data(pieces.average, means), problem.cell_count(code)
-    first = place_of_smallest(pieces.costs[:cells])  # the cheapest before
+    first = argmin(pieces.costs[:cells])  # the cheapest before
     least = problem.project(family, data, code, first, pieces.closest)
     pieces.costs[first], most = least, least + radius
     for cell in range(cells):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Ints, fill, place_of_smallest
+from stopwise.core.arrays import Floats, Ints, argmin, fill
 from stopwise.core.functions import jitable
 
 SMALL = 1e-12
@@ -77,7 +77,7 @@ def _set_up(gains: Floats, pieces: int, tableau: Tableau) -> None:
 @jitable
 def _entering(tableau: Tableau, pieces: int) -> int:
     last = tableau.entries[tableau.rows.size, :pieces]
-    column = place_of_smallest(last)
+    column = argmin(last)
     return column if last[column] < -SMALL else -1
 
 

@@ -19,8 +19,8 @@ from stopwise.core.arrays import Floats, Rng
 from stopwise.core.data import Data, State
 from stopwise.core.functions import jitable
 from stopwise.families.family import Family
-from stopwise.problems.asked import some_arm
 from stopwise.problems.instance import Instance, Question
+from stopwise.problems.question_kind import some_arm
 from stopwise.sampling.strategy import Direct
 
 TRIES = 3  # draws before the conditional law is drawn directly

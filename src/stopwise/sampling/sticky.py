@@ -34,17 +34,17 @@ from stopwise.core.errors import BadArgument, StopwiseError
 from stopwise.core.functions import jitable, variants
 from stopwise.core.options import Option
 from stopwise.problems.instance import Instance, Question
-from stopwise.problems.problem import BY_VALUE, Answer, Problem, Search, nothing_known
-from stopwise.sampling.strategy import TRACKING, Strategy, Tracker, tracker
+from stopwise.problems.problem import BY_VALUE, Answer, Problem, Search, reach_unknown
+from stopwise.sampling.strategy import TRACKING, Strategy, Tracker, as_tracker
 
 STEPS = 8  # log f(t) is tabulated at t = 2^(j/8) and rounded up to the next of these t
-CLOSE = ("bounded", "always", "never")
+CLOSE_MODES = ("bounded", "always", "never")
 SELDOM = 1.02  # by what factor the rounds grow until close answers are solved for again
 
 
 # in ``known``: the point's cost (nan: nothing is certified) and the barrier; log f at the next tabulated t,
-# the place of this t in the table, and t itself; the round from which close answers are solved for again
-TOTAL, BARRIER, LEVEL, PLACE, UNTIL, NEXT = range(6)
+# the index of this t in the table, and t itself; the round from which close answers are solved for again
+TOTAL, BARRIER, LEVEL, INDEX, UNTIL, NEXT = range(6)
 
 
 class Certificate(NamedTuple):
@@ -62,7 +62,7 @@ class StickyState(NamedTuple):
     order: Ints
     levels: Floats  # log f(2^(j/STEPS))
     close: bool  # close answers where only bounds are known on what can be reached
-    forced: bool  # close answers also where reachable answers are solved for
+    always_close: bool  # close answers also where reachable answers are solved for
     certificate: Certificate
 
 
@@ -95,7 +95,8 @@ class StickyTrackAndStop(Strategy):
         "tracking": TRACKING,
         "order": Option({"type": "array"}, "All answers, first choice first"),
         "close": Option(
-            {"enum": list(CLOSE)}, "Where to pursue answers that are nearly the easiest to prove"
+            {"enum": list(CLOSE_MODES)},
+            "Where to pursue answers that are nearly the easiest to prove",
         ),
     }
     minds_costs = True
@@ -107,19 +108,19 @@ class StickyTrackAndStop(Strategy):
         tracking: str | Tracker = "C",
         order: Sequence[Answer] | None = None,
         region: Callable[[float], float] | None = None,
-        close: str = CLOSE[0],
+        close: str = CLOSE_MODES[0],
     ) -> None:
         if region is not None and not callable(region):
             raise BadArgument("region", region, "a function t -> log f(t), or None")
-        choice("close", close, CLOSE, "bounded, always or never")
+        choice("close", close, CLOSE_MODES, "bounded, always or never")
         given = None if order is None else tuple(listed("order", order, "a list of answers"))
-        self.tracker = tracker(tracking)
+        self.tracker = as_tracker(tracking)
         self.order = given
         self.region = region
         self.close = close
 
     def __repr__(self) -> str:
-        close = "" if self.close == CLOSE[0] else f", close={self.close!r}"
+        close = "" if self.close == CLOSE_MODES[0] else f", close={self.close!r}"
         given = f"order={self.order!r}, region={self.region!r}{close}"
         return f"StickyTrackAndStop({self.tracker!r}, {given})"
 
@@ -131,13 +132,13 @@ class StickyTrackAndStop(Strategy):
         if not np.all(np.isfinite(levels)) or np.any(np.diff(levels) < 0.0):
             raise BadArgument("region", self.region, "a finite function of t that does not fall")
         order = _order_codes(self.order, question.problem)
-        forced = self.close == "always" or nothing_known(question.problem, question.family)
+        always = self.close == "always" or reach_unknown(question.problem, question.family)
         arms, known = question.problem.arms, np.zeros(6)
         known[TOTAL] = math.nan  # nothing is certified yet
         certificate = Certificate(np.zeros(arms), np.zeros(arms), np.zeros(arms), known)
-        return StickyState(order, levels, self.close != "never", forced, certificate)
+        return StickyState(order, levels, self.close != "never", always, certificate)
 
-    def without_words(self) -> StickyTrackAndStop:
+    def compilable(self) -> StickyTrackAndStop:
         return self._replace(order=None, region=None, close="")
 
     def update(
@@ -164,20 +165,12 @@ class StickyTrackAndStop(Strategy):
         own: StickyState = state.strategy_state
         (problem, family, data, cache), known = instance, own.certificate.known
         while rounds > known[UNTIL]:
-            known[PLACE] += 1.0
-            known[UNTIL] = 2.0 ** (known[PLACE] / STEPS)
-            known[LEVEL] = own.levels[int(known[PLACE])]
+            known[INDEX] += 1.0
+            known[UNTIL] = 2.0 ** (known[INDEX] / STEPS)
+            known[LEVEL] = own.levels[int(known[INDEX])]
         if rounds >= known[NEXT]:
             _check_certificate(instance, state, rounds)
         problem.answer_weights(family, data, cache, state.plan.pursued, state.plan.weights)
-
-
-def _code(problem: Problem, answer: Answer) -> list[int]:
-    """The code of an answer; nothing if it is none of the problem's answers."""
-    try:
-        return [int(problem.encode(answer)[0])]
-    except StopwiseError:
-        return []
 
 
 def _order_codes(order: tuple[Answer, ...] | None, problem: Problem) -> Ints:
@@ -189,7 +182,10 @@ def _order_codes(order: tuple[Answer, ...] | None, problem: Problem) -> Ints:
         raise BadArgument(
             "order", order, f"None for {problem!r}, whose many answers are not listed one by one"
         )
-    codes = [code for answer in order for code in _code(problem, answer)]
+    try:
+        codes = [int(problem.encode(answer)[0]) for answer in order]
+    except StopwiseError:
+        codes = []  # refused below
     if sorted(codes) != known.tolist():
         known_ones = ", ".join(repr(answer) for answer in problem.answers())
         raise BadArgument("order", order, f"each answer of {problem!r} once: {known_ones}")
@@ -221,7 +217,7 @@ def _certify(instance: Instance, state: State, level: float, rounds: int) -> Non
     problem, family, data, cache = instance
     point, costs, trial, known = own.certificate
     slack = 1.0 / max(1.0, math.log(rounds)) if own.close else -1.0
-    search = Search(own.order, state.plan.pursued, point, trial, slack, own.forced)
+    search = Search(own.order, state.plan.pursued, point, trial, slack, own.always_close)
     held = known[TOTAL] <= level
     known[BARRIER] = problem.first_reachable(family, data, cache, level, held, search)
     if known[BARRIER] == BY_VALUE:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stopwise.core.arrays import Floats, Rng, place_of_smallest, smallest
+from stopwise.core.arrays import Floats, Rng, argmin, smallest
 from stopwise.core.data import Plan, State
 from stopwise.core.errors import BadArgument, MissingMethod
 from stopwise.core.functions import inline, jitable
@@ -42,12 +42,13 @@ class Tracker(Value):
     def follow(self, target: Floats, counts: Floats, totals: Floats, rounds: int) -> int:
         """The next arm, given counts N_t after ``rounds`` samples.
 
-        ``totals`` is the tracker's memory: K + 1 numbers, zeros at first but for each arm's first sample.
+        ``totals`` is the tracker's memory, K + 1 numbers: each arm's sum of targets, in which first samples
+        count as targets, and the last water level.
         """
         raise MissingMethod("follow", self)
 
     def recount(self, target: Floats, counts: Floats, totals: Floats) -> None:
-        """Samples were lost, or came unasked: bring the tracker's memory up to what was taken."""
+        """Bring the tracker's totals to the samples taken, after losses or samples nobody asked for."""
 
 
 class CTracking(Tracker):
@@ -106,22 +107,22 @@ class Explored(Tracker):
         lagging = math.sqrt(rounds) - 0.5 * counts.size
         if lagging < 0.0:  # no arm has fewer than no samples
             return arm
-        least = place_of_smallest(counts)
+        least = argmin(counts)
         return least if counts[least] <= lagging else arm
 
 
-def tracker(tracking: Any) -> Any:
+def as_tracker(tracking: str | Tracker) -> Tracker:
     """ "C": cumulative tracking; "D": direct tracking with forced exploration; or a tracker's value."""
     if isinstance(tracking, str) and tracking in ("C", "D"):
         return CTracking() if tracking == "C" else Explored(DTracking())
-    if isinstance(tracking, tuple):
+    if isinstance(tracking, Tracker):
         return tracking
     raise BadArgument("tracking", tracking, '"C", "D" or a tracker')
 
 
 @jitable(inline=True)
 def water_level(target: Floats, floor: float, start: float) -> float:
-    """The c with sum_k max(target_k - c, 0) + floor = 1, for a floor of at most 1/K; from a guess.
+    """The c with sum_k (max(target_k - c, 0) + floor) = 1, for a floor of at most 1/K; from a guess.
 
     These are the closest weights in sup norm with every w_k >= floor: arms below the floor are raised
     to it, and the mass comes from the others in equal parts, as far as each can give. Any unequal
@@ -205,8 +206,11 @@ class Strategy(Role, listed=False):
         """
         return np.zeros(0)
 
-    def without_words(self) -> Self:
-        """The strategy without what compiled code cannot hold; its state has what it needs of that."""
+    def compilable(self) -> Self:
+        """The strategy as compiled code gets it, without fields that numba cannot hold.
+
+        ``init`` has put their content into the state.
+        """
         return self
 
     @inline
@@ -225,8 +229,8 @@ class Strategy(Role, listed=False):
         """The next arm, after so many samples with those in flight; by default the tracker's."""
         return self.tracker.follow(state.plan.weights, state.taken, state.plan.totals, rounds)
 
-    def resync(self, state: State) -> None:
-        """Samples were lost, or came unasked: bring the tracker's memory up to what was taken."""
+    def recount(self, state: State) -> None:
+        """Bring the tracker's totals to the samples taken, after losses or samples nobody asked for."""
         self.tracker.recount(state.plan.weights, state.taken, state.plan.totals)
 
     def weights_valid(self, plan: Plan) -> bool:
@@ -249,7 +253,7 @@ class Direct(Strategy, listed=False):
     def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
         pass
 
-    def resync(self, state: State) -> None:
+    def recount(self, state: State) -> None:
         pass
 
     def weights_valid(self, plan: Plan) -> bool:

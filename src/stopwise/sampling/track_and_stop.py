@@ -5,7 +5,7 @@ from __future__ import annotations
 from stopwise.core.arrays import Rng
 from stopwise.core.data import State
 from stopwise.problems.instance import Instance
-from stopwise.sampling.strategy import BY_THE_MEANS, TRACKING, Strategy, Tracker, tracker
+from stopwise.sampling.strategy import BY_THE_MEANS, TRACKING, Strategy, Tracker, as_tracker
 
 
 class TrackAndStop(Strategy):
@@ -22,7 +22,7 @@ class TrackAndStop(Strategy):
     minds_costs = True
 
     def __init__(self, tracking: str | Tracker = "C") -> None:
-        self.tracker = tracker(tracking)
+        self.tracker = as_tracker(tracking)
 
     def target(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
         problem, family, data, cache = instance

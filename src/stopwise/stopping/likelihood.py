@@ -19,7 +19,7 @@ from stopwise.core.functions import inline, jitable
 from stopwise.families.family import Family
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.stopping.rule import StoppingRule
 
 
 class Threshold(StoppingRule, listed=False):
@@ -43,7 +43,7 @@ class Threshold(StoppingRule, listed=False):
         if not found >= least:
             return found - own.known[0]
         own.known[0] = self.common_growth(1.0 * rounds)
-        return weighed(state, found, own.known[0] + largest_sum(own.arms, own.rank))
+        return state.report.write(found, own.known[0] + largest_sum(own.arms, own.rank))
 
     def evidence(self, instance: Instance, state: State, code: Code) -> float:
         problem, family, data, _ = instance

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from stopwise.cells.cell import Cell
-from stopwise.core.arrays import Floats, copied
+from stopwise.core.arrays import Floats, Ints, copied
 from stopwise.core.data import Data, State
 from stopwise.core.values import Value
 from stopwise.families.family import Family
@@ -25,6 +25,7 @@ class WorstCase(Value):
 
     state: WealthState
     missing: Floats
+    first_cell: Ints  # as of the state
 
     def gap_evidence(self, family: Family, data: Data, cell: Pairwise, enough: float) -> float:
         """The evidence against a cell that bounds one arm, compares two, or has all on one side."""
@@ -41,14 +42,6 @@ class WorstCase(Value):
         return self.state.worst_evidence(family, data, self.missing, cell, enough)
 
     bound_evidence = side_evidence = gap_evidence
-
-    def first_cell(self) -> int:
-        """As without missing values."""
-        return self.state.first_cell()
-
-    def try_first(self, j: int) -> None:
-        """Try cell j first the next time."""
-        self.state.try_first(j)
 
     def other_evidence(self, family: Family, data: Data, cell: Cell, enough: float) -> float:
         """Against any other cell: none if a value is missing."""

@@ -15,20 +15,13 @@ import numpy as np
 from stopwise.core.arrays import Floats
 from stopwise.core.data import State
 from stopwise.core.errors import MissingMethod
-from stopwise.core.functions import inline, jitable
+from stopwise.core.functions import inline
 from stopwise.core.values import Role
 from stopwise.families.family import Family
 from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
 
 RuleState = Floats | tuple[object, ...]  # an array, or a NamedTuple of arrays and numbers
-
-
-@jitable
-def weighed(state: State, evidence: float, allowance: float) -> float:
-    """Report the evidence, and what of the level the data decide; returns their difference."""
-    state.report.evidence[0], state.report.allowance[0] = evidence, allowance
-    return evidence - allowance
 
 
 class StoppingRule(Role, listed=False):
@@ -66,7 +59,7 @@ class StoppingRule(Role, listed=False):
     def margin(self, instance: Instance, state: State, rounds: int, enough: float) -> float:
         """max_i evidence_i minus the data-dependent allowance: stop where it reaches the level.
 
-        The answer goes to the state's report, as do evidence and allowance (by ``weighed``). Where the
+        The answer goes to the state's report, as do evidence and allowance (by its ``write``). Where the
         result is below ``enough`` any smaller number will do. Every arm has been sampled.
         """
         raise MissingMethod("margin", self)
@@ -79,7 +72,7 @@ class StoppingRule(Role, listed=False):
         By default the worst is not known: there is no evidence, and nothing is decided.
         """
         self.margin(instance, state, rounds, -math.inf)
-        weighed(state, 0.0, 0.0)
+        state.report.write(0.0, 0.0)
         return -math.inf
 
     def evidence(self, instance: Instance, state: State, code: Code) -> float:

@@ -117,8 +117,8 @@ def _check(family: Family, problem: Problem) -> None:
 
 @variant(wealth_state, Logarithmic)
 def _spread_state(family: Family, problem: Problem) -> SpreadState:
-    sizes, weights, above, weak, pairs, *_ = bet_state(family, problem)
-    return SpreadState(sizes, weights, above, weak, pairs, ends=np.zeros(DEEPEST + 2))
+    common = bet_state(family, problem)[: len(WealthState._fields)]
+    return SpreadState._make((*common, np.zeros(DEEPEST + 2)))
 
 
 @jitable

@@ -19,7 +19,7 @@ from stopwise.problems.instance import Instance, Question
 from stopwise.problems.problem import Code, Problem
 from stopwise.stopping import students_t  # noqa: F401  (registers the state for unknown variances)
 from stopwise.stopping.missing import WorstCase
-from stopwise.stopping.rule import StoppingRule, weighed
+from stopwise.stopping.rule import StoppingRule
 from stopwise.stopping.wealth_state import WealthState, check_wealth, wealth_state
 
 
@@ -71,7 +71,7 @@ class Wealth(StoppingRule):
                 return bound
         found = problem.weakest_cell(family, data, cache, answer, wealth, enough)
         assign(wealth.weak.answer, answer)
-        return weighed(state, found, 0.0)
+        return state.report.write(found, 0.0)
 
     def evidence(self, instance: Instance, state: State, code: Code) -> float:
         return _evidence(
@@ -90,13 +90,16 @@ class Wealth(StoppingRule):
         found = problem.best_evidence(family, data, cache, least, answer)
         if not found >= least:
             return found
-        bets = WorstCase(wealth, missing)
-        return weighed(state, problem.weakest_cell(family, data, cache, answer, bets, enough), 0.0)
+        bets = WorstCase(wealth, missing, wealth.first_cell)
+        return state.report.write(
+            problem.weakest_cell(family, data, cache, answer, bets, enough), 0.0
+        )
 
     def evidence_missing(
         self, instance: Instance, state: State, missing: Floats, code: Code
     ) -> float:
-        return _evidence(instance, WorstCase(copied(state.rule_state), missing), code)
+        wealth: WealthState = copied(state.rule_state)
+        return _evidence(instance, WorstCase(wealth, missing, wealth.first_cell), code)
 
     def counts_missing(self, problem: Problem, family: Family) -> bool:
         return bool(problem.pairwise_cells() and all(map(math.isfinite, family.mean_space())))

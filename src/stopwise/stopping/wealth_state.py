@@ -24,8 +24,8 @@ from stopwise.families.family import Family, Quadratic
 from stopwise.problems.problem import Code, Problem
 from stopwise.stopping.likelihood import largest_sum
 
-# in ``WeakCell.marks``: whether anything is remembered; the cell's arms; the index of the cell to try first
-REMEMBERS, ARM, OTHER, FIRST = range(4)
+# in ``WeakCell.marks``: whether anything is remembered, and the cell's arms
+REMEMBERS, ARM, OTHER = range(3)
 NOBODY = -1  # as ARM: no weak cell is remembered
 # in ``WeakCell.numbers``: whether the bet is that the arm is above (+1) or below c, and c of each arm;
 # BetState has more: the log wealth at c, and the arms' data that it is of
@@ -74,6 +74,9 @@ class WealthState(Value):
     weights: Floats  # of the sizes
     above: Floats  # size x (log wealth, slope), of the arm that is bet to be above c: scratch
     weak: WeakCell
+    first_cell: (
+        Ints  # one number: the index of the last cell with too little evidence, to be tried first
+    )
     pairs: Floats  # row x (what the evidence against a pair was computed from, and the evidence)
 
     def bound_evidence(self, family: Family, data: Data, cell: Bound, enough: float) -> float:
@@ -122,16 +125,6 @@ class WealthState(Value):
         By default, and where nothing bounds a missing value, 0: the t wealth is not monotone in a value.
         """
         return 0.0
-
-    @inline
-    def first_cell(self) -> int:
-        """The index of the cell to try first: the last one with too little evidence."""
-        return self.weak.marks[FIRST]
-
-    @inline
-    def try_first(self, j: int) -> None:
-        """Try cell j first the next time: it has too little evidence."""
-        self.weak.marks[FIRST] = j
 
     def weak_bound(self, family: Family, data: Data, code: Code) -> float:
         """An upper bound on the weak cell's evidence; infinite if no cell of this answer is remembered."""
@@ -575,7 +568,8 @@ def bet_state(family: Family, problem: Problem) -> BetState:
         sizes=sizes,
         weights=weights,
         above=np.zeros((count, 2)),
-        weak=WeakCell(np.array([alone, NOBODY, NOBODY, 0]), np.zeros(8), code),
+        weak=WeakCell(np.array([alone, NOBODY, NOBODY]), np.zeros(8), code),
+        first_cell=np.zeros(1, dtype=np.int64),
         pairs=np.zeros((arms, 7)),
         below=np.zeros((count, 2)),
         roots=np.sqrt(weights / total) if count else weights,

@@ -142,7 +142,7 @@ def simulate_paired(
     if checks.truth("duels", duels) and (pool or problem is not None):
         hint = "Results of others tell about items that a pair left out: docs/paired.md."
         raise BadArgument("duels", True, "False with a pool, and only for the best arm", hint)
-    rows = asked.sense * rows
+    rows = asked.goal_sign * rows
     count, used = checks.repetitions(repetitions), chosen_seed(seed, rng)
     limit = min(checks.whole("max_items", max_items, least=1), what.pool or max_items)
     found: list[tuple[Any, ...]] = []
@@ -159,7 +159,7 @@ def simulate_paired(
         each[2] and _correct(what, means, code) for each, code in zip(found, named, strict=True)
     ]
     return PairedResults(
-        means=asked.sense * means,
+        means=asked.goal_sign * means,
         delta=delta,
         epsilon=asked.epsilon,
         seed=used,

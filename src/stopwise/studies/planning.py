@@ -15,7 +15,7 @@ from stopwise.core.arrays import Floats
 from stopwise.core.errors import BadArgument, Costly, StopwiseError
 from stopwise.core.seeds import RngLike, chosen_seed
 from stopwise.core.values import check_role, needs_family, overrides
-from stopwise.engine.design import Design, check_deltas, generator, prepare, what_suits
+from stopwise.engine.design import Design, check_deltas, generator, prepare, with_defaults
 from stopwise.engine.loop import begin
 from stopwise.engine.truth import known_family, read_truth
 from stopwise.engine.worker import Worker, new_outcome
@@ -78,7 +78,7 @@ def plan(
     ``progress``, ``seed`` (by default 1) and ``rng`` are those of ``simulate``. Means at which no test
     can end are refused.
     """
-    setting = what_suits(problem, family, stopping=stopping)
+    setting = with_defaults(problem, family, stopping=stopping)
     guesses, truth = read_guesses(means, deviations, problem.arms, family)
     level = _error_rate(delta)
     chosen = _named(strategies)
@@ -267,7 +267,7 @@ def _simulate(
             report(count * place)  # the next strategy may have to be compiled first
             results = simulate(
                 means=instance.truth,
-                **designs[name].asked._asdict(),
+                **designs[name].given._asdict(),
                 delta=float(designs[name].deltas[0]),
                 repetitions=count,
                 seed=instance.seed,

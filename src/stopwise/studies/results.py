@@ -295,7 +295,7 @@ def collect(
     else:
         times, codes, counts = times[:, 0], codes[:, 0], counts[:, 0]
     return Results(
-        *design.asked,
+        *design.given,
         design.truth,
         delta,
         seed,

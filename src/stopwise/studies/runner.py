@@ -123,12 +123,9 @@ def _drive(
         number = block.case.number
         if number not in designs:
             designs.clear()  # cases come one after the other
-            design = spec.design(
-                block.case
-            )  # as asked it may hold a function, which cannot be sent
-            designs[number] = design._replace(
-                asked=design.setting, strategy=design.setting.strategy
-            )
+            design = spec.design(block.case)
+            plain = design.setting  # what the user gave may hold a function, which cannot be sent
+            designs[number] = design._replace(given=plain, strategy=plain.strategy)
         seeding = Seeding(spec.seed, number)
         future = submit(compute, designs[number], seeding, block.first, block.size)
         running[id(future)] = future

@@ -22,7 +22,7 @@ from stopwise.core.seeds import RngLike, chosen_seed
 from stopwise.core.values import needs_family
 from stopwise.core.waiting import waiting
 from stopwise.engine.batch import Failure, Seeding, run_batch
-from stopwise.engine.design import Design, check_deltas, prepare, what_suits
+from stopwise.engine.design import Design, check_deltas, prepare, with_defaults
 from stopwise.engine.loop import Trace
 from stopwise.engine.truth import ALLOWED
 from stopwise.engine.worker import CHUNK, Worker, new_outcome, new_trace
@@ -179,7 +179,7 @@ def run(
     by default those that suit the problem and the family. ``seed`` and ``rng`` as in ``simulate``.
     """
     (only,) = check_deltas(checks.finite("delta", delta))
-    setting = what_suits(problem, family, strategy, stopping)
+    setting = with_defaults(problem, family, strategy, stopping)
     checks.truth("trace", trace)
     design = prepare(setting, _given(means), (only,), max_rounds, deviations, costs)
     _warn(design)
@@ -193,7 +193,7 @@ def run(
     rounds, decided = int(outcome.progress[0]), bool(outcome.progress[1])
     answer = problem.decode(outcome.codes[0]) if decided else None
     return Run(
-        *design.asked,
+        *design.given,
         only,
         used,
         design.proven,
@@ -217,7 +217,7 @@ def _given(means: Means) -> Means:
 
 def _warn(design: Design) -> None:
     """Say that the stopping rule was made for other means, where the caller's code stands."""
-    if remark := design.misplaced(design.truth):
+    if remark := design.misplaced_warning(design.truth):
         warnings.warn(remark, Costly, stacklevel=4)
 
 
@@ -279,7 +279,7 @@ def simulate(
     for anything over 2 seconds. Ctrl-C returns the runs that have finished, with ``complete`` False.
     """
     deltas = check_deltas(delta)
-    setting = what_suits(problem, family, strategy, stopping)
+    setting = with_defaults(problem, family, strategy, stopping)
     design = prepare(setting, _given(means), deltas, max_rounds, deviations, costs)
     count = checks.repetitions(repetitions)
     _warn(design)

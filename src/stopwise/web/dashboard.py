@@ -77,7 +77,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
         "arms": arms(status, now),
         "pursues": bool(spec.design.strategy.pursues()),
         "guarantee": spec.design.guarantee,
-        "reason": spec.design.asked.strategy.reason,
+        "reason": spec.design.given.strategy.reason,
         "changes": changes(spec, session),
         "lost": session.lost.tolist(),  # of each arm: asks that came to nothing, all asks
         "leases": [lease._asdict() for lease in leases],
@@ -88,7 +88,7 @@ def page(campaign: Campaign) -> dict[str, Any]:
 
 def changes(spec: CampaignSpec, session: AnySession) -> list[dict[str, Any]]:
     """Every change of the pursued answer, in words, with the strategy's reason for it."""
-    because, later = spec.design.asked.strategy.because
+    because, later = spec.design.given.strategy.because
     found: list[dict[str, Any]] = []
     for change in session.changes:
         answer = words(spec, change.answer)

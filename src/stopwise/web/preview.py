@@ -59,7 +59,7 @@ def forecast(
             "means: those of paired options do not say how often they differ on an item. "
             "sw.simulate_paired works it out from a table of past results."
         )
-    problem, family, strategy, stopping = made.design.asked
+    problem, family, strategy, stopping = made.design.given
     if deviations is None:
         _check_truth(family)
     found = plan(

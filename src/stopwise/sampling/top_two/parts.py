@@ -9,7 +9,7 @@ import numpy as np
 
 from stopwise.cells.bound import arm_cost, arm_floor
 from stopwise.cells.gap import pair_cost, pair_floor
-from stopwise.core.arrays import Floats, Rng, fill, place_of_best
+from stopwise.core.arrays import Floats, Rng, argbest, fill
 from stopwise.core.data import Data, State
 from stopwise.core.errors import MissingMethod
 from stopwise.core.functions import inline, jitable
@@ -131,7 +131,7 @@ def lead_by_draw(instance: Instance, state: State, rng: Rng) -> None:
     draw_model(family, data, duel.draw, rng)
     drawn = Data(data.counts, duel.draw)
     problem.answer_at(family, drawn, cache, state.plan.pursued)
-    if problem.contest_sign() == 0.0:  # it may be right for other arms than at the estimate
+    if problem.best_arm_sign() == 0.0:  # it may be right for other arms than at the estimate
         problem.fitted(family, drawn, duel.means)
 
 
@@ -150,7 +150,7 @@ class UpperBound(Leader):
 
     def lead(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
         family, data = instance.family, with_those_in_flight(state)
-        side, level = instance.problem.contest_sign(), 0.5 * bonus(self, rounds)
+        side, level = instance.problem.best_arm_sign(), 0.5 * bonus(self, rounds)
         best = state.plan.pursued[0]  # the last leader: most often it still is
         bound = confidence_bound(family, data, best, side, level)
         for k in range(data.means.size):
@@ -208,10 +208,10 @@ class Resampling(Challenger):
         duel: Duel = state.strategy_state
         (problem, family, _, cache), code = instance, state.plan.pursued
         data = with_those_in_flight(state)
-        draws = 0 if _hopeless(family, data, code[0], problem.contest_sign()) else self.most
+        draws = 0 if _hopeless(family, data, code[0], problem.best_arm_sign()) else self.most
         for _ in range(draws):
             draw_model(family, state.data, duel.draw, rng)
-            other = place_of_best(duel.draw, problem.contest_sign())
+            other = argbest(duel.draw, problem.best_arm_sign())
             if other != code[0]:
                 face(instance, state, other)
                 return
@@ -264,10 +264,10 @@ class ExpectedImprovement(Leader, Challenger):
 
     def lead(self, instance: Instance, state: State, rounds: int, rng: Rng) -> None:
         duel: Duel = state.strategy_state
-        family, side = instance.family, instance.problem.contest_sign()
+        family, side = instance.family, instance.problem.best_arm_sign()
         data, spreads = with_those_in_flight(state), duel.spreads
         update_spreads(family, data, side, spreads)
-        arm = place_of_best(data.means, side)
+        arm = argbest(data.means, side)
         best, most = data.means[arm], spreads[LOG, arm] - FLAT
         for k in range(data.means.size):
             if spreads[LOG, k] - FLAT - arm_floor(family, data, k, best) <= most:
@@ -279,7 +279,7 @@ class ExpectedImprovement(Leader, Challenger):
 
     def challenge(self, instance: Instance, state: State, rng: Rng) -> None:
         duel: Duel = state.strategy_state
-        family, side = instance.family, instance.problem.contest_sign()
+        family, side = instance.family, instance.problem.best_arm_sign()
         arm, spreads, data = state.plan.pursued[0], duel.spreads, with_those_in_flight(state)
         update_spreads(family, data, side, spreads)
         last = last_rival(arm, duel.found.arms)
@@ -339,7 +339,7 @@ def log_improvement(cost: float, spread: float, enough: float) -> float:
 def _pair_improvement(instance: Instance, state: State, other: int, enough: float) -> float:
     """log of what another arm is expected to improve on the leader; see ``log_improvement``."""
     arm, spreads = state.plan.pursued[0], state.strategy_state.spreads
-    loser, winner = (arm, other) if instance.problem.contest_sign() > 0.0 else (other, arm)
+    loser, winner = (arm, other) if instance.problem.best_arm_sign() > 0.0 else (other, arm)
     cost = pair_cost(instance.family, with_those_in_flight(state), loser, winner, 0.0)
     return log_improvement(cost, math.sqrt(spreads[0, arm] ** 2 + spreads[0, other] ** 2), enough)
 

@@ -102,7 +102,7 @@ class TopTwo(Direct):
 
     def init(self, question: Question) -> Duel:
         problem = question.problem
-        if problem.contest_sign() == 0.0:
+        if problem.best_arm_sign() == 0.0:
             _refuse_contests(self, problem)
         if self.slack == 0.0:
             return new_duel(problem)

@@ -9,10 +9,10 @@ import numpy as np
 from stopwise.cells.bound import Bound, Side
 from stopwise.cells.cell import Cell
 from stopwise.cells.gap import Gap
+from stopwise.cells.linear_gap import LinearGap
 from stopwise.core.arrays import Floats
 from stopwise.core.errors import NotDefined
 from stopwise.core.values import Role
-from stopwise.problems.linear import LinearGap
 from stopwise.problems.problem import Problem
 
 
