@@ -200,9 +200,9 @@ class BestArm(Problem):
         self, family: Family, data: Data, cache: FewArms, enough: float, arm: int
     ) -> float:
         """The least over the rivals, or a bound on it that is less than enough."""
-        least, count, last = math.inf, data.means.size, cache.weakest[arm]
-        for turn in range(count):  # on from the last weak rival: those before it were not weak
-            other = last + turn if last + turn < count else last + turn - count
+        least, last = math.inf, cache.weakest[arm]
+        for turn in range(-1, data.means.size):  # first the rival that was weak before
+            other = last if turn < 0 else turn
             if other == arm:
                 continue
             value = math.inf

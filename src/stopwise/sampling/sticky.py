@@ -168,8 +168,13 @@ class StickyTrackAndStop(Strategy):
             known[INDEX] += 1.0
             known[UNTIL] = 2.0 ** (known[INDEX] / STEPS)
             known[LEVEL] = own.levels[int(known[INDEX])]
-        if rounds >= known[NEXT]:
-            _check_certificate(instance, state, rounds)
+        # the region's growth is not negative: where the smaller region will do it need not be summed
+        if rounds >= known[NEXT] and not (
+            known[TOTAL] <= known[LEVEL] and known[BARRIER] == math.inf
+        ):
+            level = known[LEVEL] + region_growth(state.rule_state)
+            if not known[TOTAL] <= level < known[BARRIER]:
+                _certify(instance, state, level, rounds)
         problem.answer_weights(family, data, cache, state.plan.pursued, state.plan.weights)
 
 
@@ -196,18 +201,6 @@ def _order_codes(order: tuple[Answer, ...] | None, problem: Problem) -> Ints:
 def region_growth(rule_state: Floats | tuple[object, ...]) -> float:
     """What the stopping rule's state adds to the region for the data of all arms; never negative."""
     return 0.0
-
-
-@jitable
-def _check_certificate(instance: Instance, state: State, rounds: int) -> None:
-    """Keep the pursued answer if its certificate holds; else solve for the first of I_t."""
-    own: StickyState = state.strategy_state
-    known = own.certificate.known
-    # the growth is not negative: where the smaller region will do it need not be summed
-    if not (known[TOTAL] <= known[LEVEL] and known[BARRIER] == math.inf):
-        level = known[LEVEL] + region_growth(state.rule_state)
-        if not known[TOTAL] <= level < known[BARRIER]:
-            _certify(instance, state, level, rounds)
 
 
 @jitable
