@@ -20,7 +20,7 @@ from stopwise.families.family import Family, Logarithmic
 from stopwise.problems.best_arm_weights import (
     ROOM,
     FewArms,
-    answer_part,
+    answer_share,
     best_arm_bound,
     best_arm_optimum,
     few_arms,
@@ -77,7 +77,7 @@ class BestArm(Problem):
             if j != arm:
                 gap = means[arm] - means[j] + self.epsilon
                 own, spread = family.of_arm(arm).variance_at(0.0), family.of_arm(j).variance_at(0.0)
-                p = answer_part(family, data, arm, j)
+                p = answer_share(family, data, arm, j)
                 for share in minima(p, own / (gap * gap), spread / (gap * gap)):
                     found[row] = means
                     found[row, arm] = means[arm] - share * gap

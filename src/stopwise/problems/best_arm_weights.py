@@ -10,6 +10,7 @@ and T(y) = 1 + sum_j z_j(y): the value is max_y y/T(y), attained where y T'(y) =
 in which everything is explicit: z(x) = (mu_i - x) V(x+m)/(V(x) (x+m - mu_j)). One iteration takes
 Newton's step for all x_j and for y together: the Jacobian is an arrow. In s = 1/y the function
 S^(-1/2) is nearly linear (exactly so for one Gaussian rival), so the step for y is taken there.
+In the code ``mass`` is S(y), ``bend`` its slope and ``total`` T(y).
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def best_arm_optimum(
             weights[arm] = 1.0
             return floor
     edge = end_distance(low, high) if floor > 0.0 else 0.0
-    gaps, rates = state[count : 2 * count], state[2 * count :]  # g_j, and 1 over its derivative
+    costs, rates = state[count : 2 * count], state[2 * count :]  # g_j, and 1 over its derivative
     rivals = Rivals(means, arm, margin, low, right, floor)
     close = NEAR
     if not _warm_start(rivals, state):
@@ -127,29 +128,29 @@ def best_arm_optimum(
             if j == arm:
                 continue
             x = right - state[j]
-            step, rest = (mu - right) + state[j], (right + margin - means[j]) - state[j]
+            fall, rest = (mu - right) + state[j], (right + margin - means[j]) - state[j]
             rival = family.of_arm(j)
             v, u = own.variance_at(x), rival.variance_at(x + margin)
             dv, du = own.variance_slope(x), rival.variance_slope(x + margin)
             a, b = own.divergence(mu, x), rival.divergence(means[j], x + margin)
             by_v, by_u, by_rest, by_b = 1.0 / v, 1.0 / u, 1.0 / rest, 1.0 / b
-            lead = u * by_v * by_rest  # z/step
-            z = step * lead
+            lead = u * by_v * by_rest  # z/fall
+            z = fall * lead
             ratio = a * by_b
-            gaps[j] = a + z * b
+            costs[j] = a + z * b
             # 1/(z' b): log z falls in x
             rates[j] = 1.0 / (b * (lead + z * (by_rest + dv * by_v - du * by_u)))
             # the ratio's derivative in right - x, over that of g
-            steep = (step * by_v + ratio * rest * by_u) * by_b * rates[j]
+            steep = (fall * by_v + ratio * rest * by_u) * by_b * rates[j]
             total += z
             weights[j] = z
             mass += ratio
-            linear += steep * (y - gaps[j])
+            linear += steep * (y - costs[j])
             bend += steep
-            worst = max(worst, abs(gaps[j] - y))
-            least, most = min(least, gaps[j]), max(most, gaps[j])
+            worst = max(worst, abs(costs[j] - y))
+            least, most = min(least, costs[j]), max(most, costs[j])
             if ratio > 1.0:  # S(g_j) >= r_j > 1
-                above = min(above, gaps[j])
+                above = min(above, costs[j])
         weights[arm] = 1.0
         if worst <= 1e-11 * y and (abs(mass - 1.0) <= 1e-11 or y - floor <= 1e-11 * y):
             solved = True
@@ -167,7 +168,7 @@ def best_arm_optimum(
         for j in range(count):
             if j != arm:
                 span, place = right - max(means[j] - margin, low), state[j]
-                step = (y - gaps[j]) * rates[j]
+                step = (y - costs[j]) * rates[j]
                 new = place + step
                 if floor > 0.0:
                     new = place * math.exp(min(max(step / place, -3.0), 3.0))
@@ -178,16 +179,16 @@ def best_arm_optimum(
             total = 1.0
             for j in range(count):
                 if j != arm:
-                    step, rest = mu - right + state[j], (right + margin - means[j]) - state[j]
+                    fall, rest = mu - right + state[j], (right + margin - means[j]) - state[j]
                     x = right - state[j]
                     u = family.of_arm(j).variance_at(x + margin)
-                    weights[j] = step * u / (own.variance_at(x) * rest)
+                    weights[j] = fall * u / (own.variance_at(x) * rest)
                     total += weights[j]
             solved = True
             break
     state[arm] = y
-    for j in range(count):
-        gaps[j] = right - max(means[j] - margin, low)
+    for j in range(count):  # the spans, for the next warm start
+        state[count + j] = right - max(means[j] - margin, low)
     divide(weights, total)
     # where the answer alone must pay nearly all, rivals at the end of the interval get no more exact
     return y / total if solved or (floor > 0.0 and total < 1.001) else math.nan
@@ -443,7 +444,7 @@ def _excess(
         for _ in range(20):
             e = gap * cheapest_share(1.0, state[j] / rate, own, spread, gap)
             f = gap - e
-            a, b = _paid(e, own) / cost, _paid(f, spread) / (cost * rate)
+            a, b = _divergence_at(e, own) / cost, _divergence_at(f, spread) / (cost * rate)
             step = (y - a - state[j] * b) / b
             state[j] = max(state[j] + step, 0.5 * state[j])
             if abs(step) <= close * state[j]:
@@ -471,29 +472,16 @@ def _steepness(
 
 
 @jitable
-def _ends(
-    family: Family, data: Data, arm: int, j: int, margin: float
-) -> tuple[float, float, float, float]:
-    """Both closest models of a rival, as (a, b) each: the same twice where there is one."""
-    gap = data.means[arm] - data.means[j] + margin
-    own, spread = family.of_arm(arm).variance_at(0.0), family.of_arm(j).variance_at(0.0)
-    cost, other_cost = family.of_arm(arm).sample_cost(), family.of_arm(j).sample_cost()
-    first, last = minima(answer_part(family, data, arm, j), own / (gap * gap), spread / (gap * gap))
-    a, b = _paid(first * gap, own) / cost, _paid((1.0 - first) * gap, spread) / other_cost
-    c, d = _paid(last * gap, own) / cost, _paid((1.0 - last) * gap, spread) / other_cost
-    return a, b, c, d
-
-
-@jitable
-def answer_part(family: Family, data: Data, arm: int, j: int) -> float:
-    """The answer's part of the weights of the two, as samples."""
+def answer_share(family: Family, data: Data, arm: int, j: int) -> float:
+    """w_arm/(w_arm + w_j), with weights in samples, not in money."""
     weight = data.counts[arm] / family.of_arm(arm).sample_cost()
     return weight / (weight + data.counts[j] / family.of_arm(j).sample_cost())
 
 
 @jitable
-def _paid(gap: float, spread: float) -> float:
-    return 0.5 * math.log1p(gap * gap / spread)
+def _divergence_at(gap: float, variance: float) -> float:
+    """The divergence of a ``Logarithmic`` family between means that far apart."""
+    return 0.5 * math.log1p(gap * gap / variance)
 
 
 @variant(best_arm_bound, Logarithmic)
@@ -505,7 +493,7 @@ def _logarithmic_bound(family: Family, data: Data, arm: int, margin: float) -> f
         ratios = inverse = 0.0
         for j in range(data.means.size):
             if j != arm:
-                a, b, c, d = _lowest(family, data, arm, j, margin)
+                a, b, c, d = _closest_costs(family, data, arm, j, margin)
                 x, y = share * a + (1.0 - share) * c, share * b + (1.0 - share) * d
                 ratios, inverse = ratios + x / y, inverse + 1.0 / y
         best = min(best, max(1.0, ratios) / inverse)
@@ -518,11 +506,20 @@ def _logarithmic_bound(family: Family, data: Data, arm: int, margin: float) -> f
 
 
 @jitable
-def _lowest(
+def _closest_costs(
     family: Family, data: Data, arm: int, j: int, margin: float
 ) -> tuple[float, float, float, float]:
-    """The closest models, but for rounding; the one that costs the answer more comes first."""
-    a, b, c, d = _ends(family, data, arm, j, margin)
+    """(a, b, c, d): what answer and rival pay, per unit of weight, at both closest models of a rival.
+
+    First comes the model that costs the answer more; the same twice if only one is closest.
+    """
+    gap = data.means[arm] - data.means[j] + margin
+    own, spread = family.of_arm(arm).variance_at(0.0), family.of_arm(j).variance_at(0.0)
+    cost, other_cost = family.of_arm(arm).sample_cost(), family.of_arm(j).sample_cost()
+    share = answer_share(family, data, arm, j)
+    x, y = minima(share, own / (gap * gap), spread / (gap * gap))
+    a, b = _divergence_at(x * gap, own) / cost, _divergence_at((1.0 - x) * gap, spread) / other_cost
+    c, d = _divergence_at(y * gap, own) / cost, _divergence_at((1.0 - y) * gap, spread) / other_cost
     first = data.counts[arm] * a + data.counts[j] * b
     last = data.counts[arm] * c + data.counts[j] * d
     if first > last * (1.0 + 1e-9):
