@@ -27,8 +27,8 @@ demo: setup
 	@echo "$(BIN)/stopwise serve campaigns.db for the page. $(BIN)/stopwise --help lists the commands."
 
 test: programs setup
-	$(BIN)/python -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/families/test_families.py \
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/families/test_families.py \
 	  tests/oracles/test_golden.py tests/core/test_compiled.py
 
 test-all: programs setup
