@@ -325,6 +325,16 @@ def test_what_is_on_disk_is_used_early(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert found[0] == found[1]
 
 
+def test_many_arms_have_rounds_of_their_own() -> None:
+    """From 64 arms on the problem keeps other things: what is compiled for fewer does not serve."""
+    few, fewer, many = (
+        rounds.rounds_of(live_design(sw.BestArm(arms), sw.Bernoulli(), TAS, sw.Mixture(), 0.1))
+        for arms in (63, 60, 64)
+    )
+    assert few is fewer
+    assert few is not many
+
+
 def test_lost_asks_starve_no_arm() -> None:
     """Of every ten samples in flight seven are lost: the others still follow the weights."""
     design = live_design(sw.BestArm(3), sw.Bernoulli(), TAS, sw.Mixture(), 1e-12)

@@ -17,6 +17,7 @@ from stopwise.core.waiting import meanwhile
 from stopwise.engine import live
 from stopwise.engine.design import Design, generator
 from stopwise.engine.live import Record, open_ledger
+from stopwise.engine.loop import begin
 
 LONG = 5000  # events of a record from which on compiling pays at once
 WIDE = 50  # arms from which on it does
@@ -161,5 +162,5 @@ def _compiled(
 
 
 def _kind(design: Design) -> Any:
-    """What compiled code depends on."""
-    return (kernels.kind(design.setting), kernels.foreign_state())
+    """What compiled code depends on: the types of the setting and of the state, and users' functions."""
+    return (kernels.kind(design.setting), kernels.kind(begin(design)), kernels.foreign_state())
