@@ -36,8 +36,12 @@ class Turns(Direct, listed=False):
     late: int = 0
     step: int = 1
 
+    def first(self):
+        return 0
+
     def next_arm(self, instance, state, rounds, rng):
-        return helper.shifted(START + self.late + self.step * rounds, instance.problem.arms)
+        start = START + self.first() + self.late
+        return helper.shifted(start + self.step * rounds, instance.problem.arms)
 """
 SCRIPT = """
 import stopwise as sw
@@ -87,6 +91,7 @@ def test_an_edit_is_never_missed(tmp_path: Path) -> None:
         ("helper.py", "(arm + WIDTH)", "(arm + 2 * WIDTH)"),
         ("helper.py", "WIDTH = 1", "WIDTH = 2"),  # a global which that one reads
         ("own.py", "START = 0", "START = 1"),  # a global of its own
+        ("own.py", "return 0", "return 1"),  # a method that is too simple to be compiled
         # compiled code knows fields by their places
         ("own.py", "late: int = 0\n    step: int = 1", "step: int = 1\n    late: int = 0"),
     ):
